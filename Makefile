@@ -1,0 +1,130 @@
+# Makefile - builds libmprof.so and mprof, runs every check. `make help` lists the targets.
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   ?= build
+ARCH    := $(shell uname -m)
+
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Wshadow -Wundef -Wvla -Wstrict-prototypes -Wmissing-prototypes \
+           -Wframe-larger-than=2048 -Werror
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DMPROF_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen $(WARN) $(CFLAGS) \
+             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-semantic-interposition -MMD -MP $(SANITIZE)
+
+# Sources by layer. *_$(ARCH).c is the one file per architecture; decode.c needs malloc, so only the tools get it.
+sources = $(filter-out %_x86_64.c %_aarch64.c,$(wildcard $(1)/*.c)) $(wildcard $(1)/*_$(ARCH).c)
+CORE    := $(call sources,core)
+PPROF   := $(filter-out pprof/decode.c,$(call sources,pprof)) $(BUILD)/gen/pprof/profile.pb-c.c
+PRELOAD := $(call sources,preload)
+TOOLS   := $(call sources,tools)
+UNIT    := $(wildcard tests/unit/*.c)
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(patsubst $(BUILD)/gen/%,%,$(1)))
+
+LIB     := $(BUILD)/libmprof.so
+TOOL    := $(BUILD)/mprof
+UNITBIN := $(BUILD)/tests/unit
+SAMPLES := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(wildcard tests/programs/*.c)) \
+           $(patsubst tests/programs/%.cc,$(BUILD)/tests/%,$(wildcard tests/programs/*.cc))
+
+STATIC  := $(shell $(CC) -print-file-name=libz.a) $(shell $(CC) -print-file-name=libprotobuf-c.a)
+JEMALLOC_PIC := $(shell $(CC) -print-file-name=libjemalloc_pic.a)
+
+.PHONY: all demo check check-unit check-e2e check-asan check-tsan lint format bench install clean deps help
+all: $(LIB) $(TOOL)
+
+help:
+	@echo "all demo check check-asan check-tsan lint format bench install clean"
+
+# --- the library ------------------------------------------------------------------------------------------------
+
+# jemalloc as a guest: its C++ operators dropped, its public names je_*, its system calls ours (they keep errno).
+$(BUILD)/jemalloc.a: $(JEMALLOC_PIC) preload/jemalloc.syms
+	@mkdir -p $(@D)
+	cp $(JEMALLOC_PIC) $@.tmp
+	ar d $@.tmp jemalloc_cpp.pic.o
+	objcopy --redefine-syms=preload/jemalloc.syms $@.tmp
+	mv $@.tmp $@
+
+$(LIB): $(call objects,$(CORE) $(PPROF) $(PRELOAD)) $(BUILD)/jemalloc.a preload/export.map
+	$(CC) $(CFLAGS) $(SANITIZE) -shared -o $@ $(filter %.o,$^) $(BUILD)/jemalloc.a $(STATIC) -lm \
+		-Wl,--version-script=preload/export.map -Wl,-z,initfirst,-z,now,-z,relro -Wl,--gc-sections,--as-needed \
+		-Wl,-z,defs -Wl,-soname,libmprof.so
+
+# --- the tool ---------------------------------------------------------------------------------------------------
+
+$(TOOL): $(call objects,$(TOOLS) pprof/decode.c $(PPROF) $(CORE))
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -lm
+
+# --- compiling --------------------------------------------------------------------------------------------------
+
+$(BUILD)/gen/pprof/profile.pb-c.c $(BUILD)/gen/pprof/profile.pb-c.h &: pprof/profile.proto
+	@mkdir -p $(BUILD)/gen
+	protoc-c --c_out=$(BUILD)/gen pprof/profile.proto
+
+$(BUILD)/obj/pprof/profile.pb-c.o: $(BUILD)/gen/pprof/profile.pb-c.c
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -Wshadow -Wundef,$(ALL_CFLAGS)) -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# --- tests ------------------------------------------------------------------------------------------------------
+
+$(UNITBIN): $(call objects,$(UNIT) pprof/decode.c $(PPROF) $(CORE))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -lcriterion -lm -lpthread
+
+$(BUILD)/tests/%: tests/programs/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
+
+$(BUILD)/tests/%: tests/programs/%.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
+
+deps:
+	@scripts/install-deps.sh
+
+check: deps
+	@$(MAKE) --no-print-directory all $(UNITBIN) $(SAMPLES)
+	@scripts/check.sh $(BUILD)
+
+check-unit: $(UNITBIN)
+	$(UNITBIN)
+
+check-e2e: all $(SAMPLES)
+	python3 tests/e2e/run.py $(BUILD)
+
+# The unit tests once more, under AddressSanitizer + UBSan, and under ThreadSanitizer.
+check-asan:
+	$(MAKE) check-unit BUILD=$(BUILD)/asan SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover"
+check-tsan:
+	$(MAKE) check-unit BUILD=$(BUILD)/tsan SANITIZE="-fsanitize=thread"
+
+lint: all
+	scripts/lint.sh $(BUILD)
+format:
+	clang-format -i $(wildcard core/*.[ch] pprof/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch] tests/programs/*.cc)
+
+# --- using it ---------------------------------------------------------------------------------------------------
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@scripts/demo.sh $(BUILD)
+
+bench: all
+	@echo "no benchmark yet"
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/mprof
+	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmprof.so
+	install -m 644 preload/mprof.h $(DESTDIR)$(PREFIX)/include/mprof.h
+
+clean:
+	rm -rf $(BUILD)
