@@ -31,6 +31,9 @@ SAMPLES := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(wildcard tests/progr
 STATIC  := $(shell $(CC) -print-file-name=libz.a) $(shell $(CC) -print-file-name=libprotobuf-c.a)
 JEMALLOC_PIC := $(shell $(CC) -print-file-name=libjemalloc_pic.a)
 
+# Short lines unless V=1.
+Q := $(if $(V),,@)
+
 .PHONY: all demo check check-unit check-e2e check-asan check-tsan lint format bench install clean deps help
 all: $(LIB) $(TOOL)
 
@@ -42,50 +45,59 @@ help:
 # jemalloc as a guest: its C++ operators dropped, its public names je_*, its system calls ours (they keep errno).
 $(BUILD)/jemalloc.a: $(JEMALLOC_PIC) preload/jemalloc.syms
 	@mkdir -p $(@D)
-	cp $(JEMALLOC_PIC) $@.tmp
-	ar d $@.tmp jemalloc_cpp.pic.o
-	objcopy --redefine-syms=preload/jemalloc.syms $@.tmp
-	mv $@.tmp $@
+	@echo "  AR   $@"
+	$(Q)cp $(JEMALLOC_PIC) $@.tmp
+	$(Q)ar d $@.tmp jemalloc_cpp.pic.o
+	$(Q)objcopy --redefine-syms=preload/jemalloc.syms $@.tmp
+	$(Q)mv $@.tmp $@
 
 $(LIB): $(call objects,$(CORE) $(PPROF) $(PRELOAD)) $(BUILD)/jemalloc.a preload/export.map
-	$(CC) $(CFLAGS) $(SANITIZE) -shared -o $@ $(filter %.o,$^) $(BUILD)/jemalloc.a $(STATIC) -lm \
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -shared -o $@ $(filter %.o,$^) $(BUILD)/jemalloc.a $(STATIC) -lm \
 		-Wl,--version-script=preload/export.map -Wl,-z,initfirst,-z,now,-z,relro -Wl,--gc-sections,--as-needed \
 		-Wl,-z,defs -Wl,-soname,libmprof.so
 
 # --- the tool ---------------------------------------------------------------------------------------------------
 
 $(TOOL): $(call objects,$(TOOLS) pprof/decode.c $(PPROF) $(CORE))
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -lm
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lm
 
 # --- compiling --------------------------------------------------------------------------------------------------
 
 $(BUILD)/gen/pprof/profile.pb-c.c $(BUILD)/gen/pprof/profile.pb-c.h &: pprof/profile.proto
 	@mkdir -p $(BUILD)/gen
-	protoc-c --c_out=$(BUILD)/gen pprof/profile.proto
+	@echo "  GEN  $@"
+	$(Q)protoc-c --c_out=$(BUILD)/gen pprof/profile.proto
 
 $(BUILD)/obj/pprof/profile.pb-c.o: $(BUILD)/gen/pprof/profile.pb-c.c
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -Wshadow -Wundef,$(ALL_CFLAGS)) -c -o $@ $<
+	@echo "  CC   $<"
+	$(Q)$(CC) $(filter-out -Wshadow -Wundef,$(ALL_CFLAGS)) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	@echo "  CC   $<"
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
-$(UNITBIN): $(call objects,$(UNIT) pprof/decode.c $(PPROF) $(CORE))
+$(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) pprof/decode.c $(PPROF) $(CORE))
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -lcriterion -lm -lpthread
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lcriterion -lm -lpthread
 
 $(BUILD)/tests/%: tests/programs/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
+	@echo "  CC   $<"
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
 
 $(BUILD)/tests/%: tests/programs/%.cc
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
+	@echo "  CXX  $<"
+	$(Q)$(CXX) -std=c++17 -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
 
 deps:
 	@scripts/install-deps.sh
@@ -121,10 +133,9 @@ bench: all
 	@echo "no benchmark yet"
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/mprof
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmprof.so
-	install -m 644 preload/mprof.h $(DESTDIR)$(PREFIX)/include/mprof.h
 
 clean:
 	rm -rf $(BUILD)

@@ -10,9 +10,9 @@
  * use costs little even under mlockall or strict overcommit. Memory is handed out zeroed and is never given back
  * singly; a scratch arena is destroyed as a whole. */
 struct arena {
-	uintptr_t base;       /* start of the reservation; 0 = not initialized */
-	size_t limit_bytes;   /* ceiling; fixed at arena_init */
-	size_t used_bytes;    /* atomic: bump offset, may overshoot limit_bytes when full */
+	uintptr_t base;		/* start of the reservation; 0 = not initialized */
+	size_t limit_bytes;	/* ceiling; fixed at arena_init */
+	size_t used_bytes;	/* atomic: bump offset */
 	size_t committed_bytes; /* atomic: [base, base + committed) is known to be accessible */
 };
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODULE_NONE 0U        /* id: the address belongs to no loaded object (JIT code, a stray value) */
-#define MODULE_MAX 4096U      /* ids are 1..MODULE_MAX - 1; past that frames get MODULE_NONE */
-#define MODULE_SEGMENTS 4U    /* executable PT_LOADs kept per module */
+#define MODULE_NONE 0U	   /* id: the address belongs to no loaded object (JIT code, a stray value) */
+#define MODULE_MAX 4096U   /* ids are 1..MODULE_MAX - 1; past that frames get MODULE_NONE */
+#define MODULE_SEGMENTS 4U /* executable PT_LOADs kept per module */
 #define MODULE_BUILD_ID_MAX 32U
 
 /* One executable PT_LOAD as mapped: [start, limit) with limit rounded up to a page. */
@@ -21,7 +21,7 @@ struct module_segment {
 /* Immutable once published. */
 struct module {
 	uintptr_t start, end;  /* whole span of the object's mappings */
-	uintptr_t bias;        /* load bias: address = bias + ELF p_vaddr/st_value */
+	uintptr_t bias;	       /* load bias: address = bias + ELF p_vaddr/st_value */
 	const char *path;      /* absolute where the loader knew it so; "[vdso]" for the vdso; never NULL */
 	const char *open_path; /* what to open for its file: "/proc/self/exe" for the program, else path */
 	unsigned char build_id[MODULE_BUILD_ID_MAX];

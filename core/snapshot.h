@@ -11,11 +11,12 @@ struct bucket;
 
 /* One (stack, size, rate) with its raw, unscaled counts: what Go calls a MemProfileRecord. */
 struct record {
-	const uint64_t *frames; /* frame words (core/stack.h), leaf first; depth of them; valid for the life of the process */
-	uint32_t depth;         /* 0 = no stack ([other], or none could be captured) */
-	uint64_t size;          /* requested bytes of each object; for [other] the lower bound of its size class */
-	uint64_t rate;          /* mean bytes between samples in force when these were sampled */
-	uint64_t allocs, frees; /* sampled objects; frees <= allocs */
+	const uint64_t
+		*frames; /* frame words (core/stack.h), leaf first; depth of them; valid for the life of the process */
+	uint32_t depth;	 /* 0 = no stack ([other], or none could be captured) */
+	uint64_t size;	 /* requested bytes of each object; for [other] the lower bound of its size class */
+	uint64_t rate;	 /* mean bytes between samples in force when these were sampled */
+	uint64_t allocs, frees;		  /* sampled objects; frees <= allocs */
 	uint64_t alloc_bytes, free_bytes; /* of those objects; free_bytes <= alloc_bytes */
 };
 
@@ -31,7 +32,7 @@ int snapshot_take(struct snapshot *snapshot, struct arena *scratch);
 
 /* Position in a snapshot; start from {0}. */
 struct snapshot_cursor {
-	size_t head;                /* index of the next chain to enter */
+	size_t head;		    /* index of the next chain to enter */
 	const struct bucket *chain; /* head of the chain being walked */
 	const struct bucket *at;    /* the bucket last returned; NULL at the start */
 	const struct bucket *twin;  /* the bucket snapshot_twin last returned */

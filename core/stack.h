@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 /* A frame is one 64-bit word: the return address in the low 48 bits (user addresses have at most 47) and in the high
  * 16 the id of the module it belonged to when captured (core/module.h; 0 = no module), so that a later dlclose
  * cannot re-attribute it and two stacks compare with one memcmp. */
@@ -26,16 +28,29 @@ static inline unsigned frame_module(uint64_t frame)
 	return (unsigned)(frame >> FRAME_PC_BITS);
 }
 
-/* Make capture possible: load the unwinder privately and run it once. Call once, from the library's constructor, before any
- * capture. Returns 0, or a negative errno when no unwinder was found (stack_capture then yields empty stacks). */
-int stack_init(void);
+/* Make capture possible: load the unwinder privately and run it once; set the number of frames to keep (at most
+ * STACK_DEPTH_MAX); reserve capture buffers in `arena`. Call once, from the library's constructor, before any capture. Returns 0, or
+ * a negative errno when no unwinder was found (stacks are then empty). */
+int stack_init(struct arena *arena, size_t depth);
 
-/* Capture the calling thread's stack into frames[0..cap), leaf first, return addresses, the profiler's own frames left out.
- * Returns the number of frames, 0 when none could be had.
- * Context: any thread; not re-entrant in one thread (the caller holds the per-thread guard). */
-size_t stack_capture(uint64_t *frames, size_t cap);
-
-/* The unwinder's name and version for the user ("libunwind 1.6.2"), or NULL when there is none. */
+/* The unwinder's name for the user ("libunwind"), or NULL when there is none. */
 const char *stack_unwinder(void);
+
+/* A captured stack. It lives in a buffer taken from a pool, because a thread's own stack may be too small for it. */
+struct stack {
+	size_t depth;		/* frames; 0 when none could be had */
+	const uint64_t *frames; /* frame words, leaf first, the profiler's own left out */
+	unsigned buffer;	/* index in the pool, for stack_release */
+};
+
+/* Capture the calling thread's stack. `hint` is any number that differs between threads: it spreads them over the pool.
+ * Context: any thread; not re-entrant in one thread (the caller holds the per-thread guard). */
+void stack_capture(struct stack *stack, unsigned hint);
+
+/* Give the buffer back; the frames are gone. */
+void stack_release(struct stack *stack);
+
+/* In a forked child, whose other threads are gone: take back the buffers they held. */
+void stack_reset_child(void);
 
 #endif

@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct iovec;
-struct kernel_sigaction;
-
 /* The functions below are bare system calls: they bypass libc, so that another preloaded library that wraps libc's
  * mmap or open (and allocates in it) is never re-entered, and they leave errno alone. Each returns the kernel's
  * result: 0 or a positive value, or a negative errno.

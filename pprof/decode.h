@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* Read a profile, gzipped or plain, and check it: every id and string index it holds refers to something that is there. Ids of
- * locations, functions and mappings are renumbered to 1..N in file order, whatever the writer used.
- * `*profile` is then freed with decode_free. On error returns a negative errno (-EBADMSG: not a valid profile) and puts one line
- * (no newline, without the path) that says what is wrong into error[0..error_cap).
+/* Read a profile, gzipped or plain, and check it: every id and string index it holds refers to something that is
+ * there. Ids of locations, functions and mappings are renumbered to 1..N in file order, whatever the writer used.
+ * `*profile` is then freed with decode_free. On error returns a negative errno (-EBADMSG: not a valid profile) and
+ * puts one line (no newline, without the path) that says what is wrong into error[0..error_cap).
  * Context: one thread; uses malloc and files. */
 int decode_file(const char *path, Perftools__Profiles__Profile **profile, char *error, size_t error_cap);
 

@@ -12,15 +12,15 @@ struct snapshot;
 
 struct encode_input {
 	const struct snapshot *snapshot;
-	uint64_t period;            /* bytes: the rate in force now */
-	int64_t time_nanos;         /* wall clock at the start of writing */
-	bool symbols;               /* names from ELF symbol tables; false = addresses only */
+	uint64_t period;	     /* bytes: the rate in force now */
+	int64_t time_nanos;	     /* wall clock at the start of writing */
+	bool symbols;		     /* names from ELF symbol tables; false = addresses only */
 	const char *const *comments; /* comment_count lines */
 	size_t comment_count;
 };
 
-/* Write the profile described in README.md ("The profile") to `out`. Memory comes from `scratch` and is proportional to the
- * number of distinct addresses, not of buckets. Returns 0, -ENOMEM (scratch full) or the sink's error.
+/* Write the profile described in README.md ("The profile") to `out`. Memory comes from `scratch` and is proportional
+ * to the number of distinct addresses, not of buckets. Returns 0, -ENOMEM (scratch full) or the sink's error.
  * Context: any thread, any signal handler; no malloc, no lock, no stdio; at most 4 KiB of stack. */
 int encode_profile(const struct encode_input *input, struct arena *scratch, struct sink *out);
 

@@ -9,8 +9,8 @@
 struct arena;
 
 struct gzip {
-	struct sink sink;   /* write here */
-	struct sink *out;   /* compressed bytes go here */
+	struct sink sink; /* write here */
+	struct sink *out; /* compressed bytes go here */
 	z_stream stream;
 	unsigned char buf[1024]; /* compressed bytes on their way out */
 };

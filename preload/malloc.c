@@ -1,0 +1,148 @@
+/* malloc.c - the exported malloc family: the hot half, one test and a tail call each. */
+#include "preload/jemalloc.h"
+#include "preload/profiler.h"
+#include "preload/sampled.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#define PAGE ((size_t)4096)
+
+void cfree(void *ptr);
+void free_sized(void *ptr, size_t size);
+void free_aligned_sized(void *ptr, size_t alignment, size_t size);
+
+EXPORT void *malloc(size_t size)
+{
+	if (judge(size) == PLAIN)
+		return je_malloc(size);
+	return sampled_malloc(size);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (unlikely(__builtin_mul_overflow(count, size, &bytes)) || judge(bytes) == PLAIN)
+		return je_calloc(count, size); /* which refuses an overflow with ENOMEM */
+	return sampled_calloc(count, size);
+}
+
+EXPORT void *realloc(void *ptr, size_t size)
+{
+	if (!profiler_may_be_sampled(ptr) && likely(size != 0) && judge(size) == PLAIN)
+		return je_realloc(ptr, size);
+	return sampled_realloc(ptr, size);
+}
+
+EXPORT void *reallocarray(void *ptr, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (unlikely(__builtin_mul_overflow(count, size, &bytes))) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(ptr, bytes);
+}
+
+EXPORT void free(void *ptr)
+{
+	if (unlikely(profiler_may_be_sampled(ptr)))
+		sampled_free(ptr);
+	else
+		je_free(ptr);
+}
+
+EXPORT void cfree(void *ptr)
+{
+	free(ptr);
+}
+
+EXPORT void free_sized(void *ptr, size_t size)
+{
+	if (unlikely(profiler_may_be_sampled(ptr)))
+		sampled_free_sized(ptr, size, 1);
+	else
+		je_sdallocx(ptr, size, 0);
+}
+
+EXPORT void free_aligned_sized(void *ptr, size_t alignment, size_t size)
+{
+	if (unlikely(profiler_may_be_sampled(ptr)))
+		sampled_free_sized(ptr, size, alignment);
+	else
+		je_sdallocx(ptr, size, JE_ALIGN(alignment));
+}
+
+static bool power_of_two(size_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+static inline void *aligned(size_t alignment, size_t size)
+{
+	if (judge(size) == PLAIN)
+		return je_aligned_alloc(alignment, size);
+	return sampled_aligned(alignment, size);
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+	if (unlikely(!power_of_two(alignment))) { /* C17 7.22.3.1: not a valid alignment: fail */
+		errno = EINVAL;
+		return NULL;
+	}
+	return aligned(alignment, size);
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+	if (unlikely(alignment > SIZE_MAX / 2 + 1)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (unlikely(!power_of_two(alignment))) /* as glibc: round up */
+		alignment = alignment == 0 ? 1 : (size_t)1 << (64 - __builtin_clzl(alignment));
+	return aligned(alignment, size);
+}
+
+EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
+{
+	int saved = errno;
+	void *ptr;
+
+	if (unlikely(!power_of_two(alignment) || alignment < sizeof(void *)))
+		return EINVAL;
+	ptr = aligned(alignment, size);
+	errno = saved; /* POSIX: the error is the return value */
+	if (unlikely(ptr == NULL))
+		return ENOMEM;
+	*result = ptr;
+	return 0;
+}
+
+EXPORT void *valloc(size_t size)
+{
+	return aligned(PAGE, size);
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+	size_t rounded;
+
+	if (unlikely(__builtin_add_overflow(size, PAGE - 1, &rounded))) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	rounded &= ~(PAGE - 1);
+	return aligned(PAGE, rounded == 0 ? PAGE : rounded);
+}
+
+EXPORT size_t malloc_usable_size(void *ptr)
+{
+	if (unlikely(profiler_may_be_sampled(ptr)))
+		return sampled_usable_size(ptr);
+	return je_malloc_usable_size(ptr);
+}
