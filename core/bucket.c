@@ -19,6 +19,8 @@
 /* A size class of [other] is a quarter of a power of two; its detail has BUCKET_DETAIL_BITS bits. */
 #define CLASS_QUARTER_BITS 2
 
+static const uint64_t no_frames[1]; /* memcmp and memcpy want a pointer even for no bytes */
+
 static struct arena *memory;
 static struct bucket **heads; /* atomic cells */
 static size_t head_count;     /* a power of two */
@@ -148,10 +150,10 @@ static unsigned detail_unit_bits(uint64_t size)
 static struct bucket *other_of(uint64_t size, uint64_t rate)
 {
 	uint64_t lower = size >> class_width_bits(size) << class_width_bits(size);
-	struct key key = {.size = lower, .rate = rate, .is_other = true};
+	struct key key = {.frames = no_frames, .size = lower, .rate = rate, .is_other = true};
 	struct bucket *bucket;
 
-	key.hash = (uint32_t)hash_site(NULL, 0, ~lower);
+	key.hash = (uint32_t)hash_site(no_frames, 0, ~lower);
 	bucket = find_or_make(&key);
 	loss_count(bucket != NULL ? LOSS_other : LOSS_dropped);
 	return bucket;
@@ -159,10 +161,10 @@ static struct bucket *other_of(uint64_t size, uint64_t rate)
 
 struct bucket *bucket_of(const uint64_t *frames, size_t depth, uint64_t size, uint64_t rate)
 {
-	struct key key = {.frames = frames, .depth = depth, .size = size, .rate = rate};
+	struct key key = {.frames = depth == 0 ? no_frames : frames, .depth = depth, .size = size, .rate = rate};
 	struct bucket *bucket;
 
-	key.hash = (uint32_t)hash_site(frames, depth, size);
+	key.hash = (uint32_t)hash_site(key.frames, depth, size);
 	bucket = find_or_make(&key);
 	return bucket != NULL ? bucket : other_of(size, rate);
 }

@@ -1,4 +1,4 @@
-/* early.c - memory for allocations made before the loader has relocated this library. */
+/* early.c - memory for allocations made before the loader has finished relocating. */
 #include "preload/early.h"
 
 #include "core/atomic.h"
@@ -16,11 +16,15 @@ static unsigned sizes[PAGES]; /* bytes asked for, by the block's first page */
 /* Points to itself once relocated; the link editor leaves a relative relocation here. */
 static const void *const volatile self = (const void *)&self;
 
+/* The loader copies the initial values of thread-local storage when it has relocated everything: until then this is 0, and
+ * jemalloc's thread state, which is not valid as zeros, would be overwritten later. */
+static __thread volatile bool storage_ready = true;
+
 bool early_phase(void)
 {
 	int64_t not_relocated = PROFILER_NOT_RELOCATED;
 
-	if (self != (const void *)&self)
+	if (self != (const void *)&self || !storage_ready)
 		return true;
 	cas_relaxed(&profiler_rate, &not_relocated, PROFILER_OFF);
 	return false;
@@ -49,4 +53,15 @@ bool early_owns(const void *ptr)
 size_t early_size(const void *ptr)
 {
 	return sizes[((uintptr_t)ptr - (uintptr_t)area) / PAGE];
+}
+
+void *early_move(const void *old, void *ptr, size_t size)
+{
+	const char *from = old;
+	volatile char *to = ptr; /* volatile: a loop recognized as memcpy would go through the unrelocated PLT */
+	size_t n = early_size(old) < size ? early_size(old) : size;
+
+	for (size_t i = 0; ptr != NULL && i < n; i++)
+		to[i] = from[i];
+	return ptr;
 }

@@ -15,9 +15,8 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-#define PROFILER_OFF 0 /* no sampling */
-#define PROFILER_NOT_RELOCATED \
-	(-1) /* the loader has not relocated this library: thread-local storage is out of bounds */
+#define PROFILER_OFF 0		    /* no sampling */
+#define PROFILER_NOT_RELOCATED (-1) /* the loader is not done: thread-local storage cannot be used (preload/early.h) */
 
 /* Mean bytes between samples, or one of the above. Atomic: the cold half and the start write, every allocation reads. */
 extern int64_t profiler_rate;

@@ -233,16 +233,6 @@ static void *reallocate(void *old, size_t size, uint64_t tag)
 	return ptr;
 }
 
-/* realloc of a block from before relocation: it moves out for good. */
-static void *leave_early(void *old, size_t size)
-{
-	void *ptr = sampled_malloc(size);
-
-	if (ptr != NULL)
-		memcpy(ptr, old, early_size(old) < size ? early_size(old) : size);
-	return ptr;
-}
-
 COLD void *sampled_realloc(void *old, size_t size)
 {
 	uint64_t tag;
@@ -255,7 +245,7 @@ COLD void *sampled_realloc(void *old, size_t size)
 		return NULL;
 	}
 	if (early_owns(old))
-		return leave_early(old, size);
+		return early_move(old, sampled_malloc(size), size);
 	tag = live_remove((uintptr_t)old); /* before the address can be reused */
 	ptr = reallocate(old, size, tag);
 	if (tag == 0)

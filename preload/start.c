@@ -71,7 +71,7 @@ static bool start_engine(void)
 static void start_sampling(uint64_t rate)
 {
 	early_phase();
-	if (rate >= PAGE_HOME_RATE_MIN)
+	if (rate == 0 || rate >= PAGE_HOME_RATE_MIN)
 		store_relaxed(&profiler_filter_mask, 4095);
 	/* Release: pairs with nothing that reads it relaxed; threads do not exist yet, and later ones are created after this. */
 	store_release(&profiler_rate, (int64_t)rate);
