@@ -11,18 +11,23 @@ CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wundef -Wvla -Wstrict-prototypes -Wmissing-prototypes \
            -Wframe-larger-than=2048 -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DMPROF_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen $(WARN) $(CFLAGS) \
-             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-semantic-interposition -MMD -MP $(SANITIZE)
+             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -MMD -MP $(SANITIZE)
 
 # Sources by layer. *_$(ARCH).c is the one file per architecture; decode.c needs malloc, so only the tools get it.
 sources = $(filter-out %_x86_64.c %_aarch64.c,$(wildcard $(1)/*.c)) $(wildcard $(1)/*_$(ARCH).c)
 CORE    := $(call sources,core)
 PPROF   := $(filter-out pprof/decode.c,$(call sources,pprof)) $(BUILD)/gen/pprof/profile.pb-c.c
-PRELOAD := $(call sources,preload)
+PRELOAD := $(filter-out preload/sizeclass_%,$(call sources,preload))
 TOOLS   := $(call sources,tools)
 UNIT    := $(wildcard tests/unit/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(patsubst $(BUILD)/gen/%,%,$(1)))
 
-LIB     := $(BUILD)/libmprof.so
+# What records allocations: sampled stacks, or exact counts by size class where there is no stack source.
+RECORDER ?= stacks
+LIB_stacks    := $(BUILD)/libmprof.so
+LIB_sizeclass := $(BUILD)/libmprof-sizeclass.so
+
+LIB     := $(or $(LIB_$(RECORDER)),$(error RECORDER is stacks or sizeclass, not $(RECORDER)))
 TOOL    := $(BUILD)/mprof
 UNITBIN := $(BUILD)/tests/unit
 SAMPLES := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(wildcard tests/programs/*.c)) \
@@ -51,11 +56,23 @@ $(BUILD)/jemalloc.a: $(JEMALLOC_PIC) preload/jemalloc.syms
 	$(Q)objcopy --redefine-syms=preload/jemalloc.syms $@.tmp
 	$(Q)mv $@.tmp $@
 
-$(LIB): $(call objects,$(CORE) $(PPROF) $(PRELOAD)) $(BUILD)/jemalloc.a preload/export.map
+$(LIB_stacks): $(call objects,$(filter-out core/sizeclass.c,$(CORE)) $(PPROF) $(PRELOAD))
+
+# The fallback recorder: these replace whatever defines the same symbols, and of the rest the linker takes what it needs.
+SIZECLASS := preload/malloc.c preload/operators.c $(wildcard preload/sizeclass_*.c)
+$(LIB_sizeclass): $(SIZECLASS:%.c=$(BUILD)/obj/sizeclass/%.o) $(BUILD)/obj/sizeclass/rest.a
+
+$(BUILD)/obj/sizeclass/rest.a: $(call objects,$(CORE) $(PPROF) $(PRELOAD))
+	@mkdir -p $(@D)
+	@echo "  AR   $@"
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(LIB_stacks) $(LIB_sizeclass): $(BUILD)/jemalloc.a preload/export.map
 	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -shared -o $@ $(filter %.o,$^) $(BUILD)/jemalloc.a $(STATIC) -lm \
-		-Wl,--version-script=preload/export.map -Wl,-z,initfirst,-z,now,-z,relro -Wl,--gc-sections,--as-needed \
-		-Wl,-z,defs -Wl,-soname,libmprof.so
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -shared -o $@ $(filter %.o,$^) \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(STATIC) -lm \
+		-Wl,--version-script=preload/export.map -Wl,-z,now,-z,relro -Wl,--gc-sections,--as-needed \
+		-Wl,-z,defs -Wl,-soname,$(@F)
 
 # --- the tool ---------------------------------------------------------------------------------------------------
 
@@ -80,11 +97,16 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
 	@echo "  CC   $<"
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+$(BUILD)/obj/sizeclass/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
+	@mkdir -p $(@D)
+	@echo "  CC   $< (sizeclass)"
+	$(Q)$(CC) $(ALL_CFLAGS) -DMPROF_RECORDER_SIZECLASS -c -o $@ $<
+
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
-$(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) pprof/decode.c $(PPROF) $(CORE))
+$(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) preload/output.c pprof/decode.c $(PPROF) $(CORE))
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lcriterion -lm -lpthread
@@ -103,20 +125,22 @@ deps:
 	@scripts/install-deps.sh
 
 check: deps
-	@$(MAKE) --no-print-directory all $(UNITBIN) $(SAMPLES)
+	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(UNITBIN) $(SAMPLES)
 	@scripts/check.sh $(BUILD)
 
 check-unit: $(UNITBIN)
 	$(UNITBIN)
 
-check-e2e: all $(SAMPLES)
+check-e2e: all $(LIB_sizeclass) $(SAMPLES)
 	python3 tests/e2e/run.py $(BUILD)
 
-# The unit tests once more, under AddressSanitizer + UBSan, and under ThreadSanitizer.
+# The unit tests once more, under AddressSanitizer + UBSan, and those of core/ under ThreadSanitizer, without Criterion.
 check-asan:
-	$(MAKE) check-unit BUILD=$(BUILD)/asan SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover"
+	$(MAKE) check-unit BUILD=$(BUILD)/asan \
+		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover -Wno-frame-larger-than"
 check-tsan:
-	$(MAKE) check-unit BUILD=$(BUILD)/tsan SANITIZE="-fsanitize=thread"
+	$(MAKE) check-unit BUILD=$(BUILD)/tsan SANITIZE="-fsanitize=thread -Wno-frame-larger-than -Itests/tsan" \
+		UNIT="tests/tsan/main.c $(wildcard $(CORE:core/%.c=tests/unit/test_%.c))"
 
 lint: all
 	scripts/lint.sh $(BUILD)
@@ -129,13 +153,18 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/demo.sh $(BUILD)
 
-bench: all
-	@echo "no benchmark yet"
+$(BUILD)/bench/counters: $(call objects,bench/counters.c core/sizeclass.c)
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lpthread
+
+bench: all $(BUILD)/bench/counters
+	$(BUILD)/bench/counters
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/mprof
-	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmprof.so
+	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/$(notdir $(LIB))
 
 clean:
 	rm -rf $(BUILD)

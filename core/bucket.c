@@ -37,6 +37,8 @@ int bucket_init(struct arena *arena)
 	/* The last quarter is kept for live objects, modules and [other]. */
 	stack_limit = arena->limit_bytes / 4 * 3;
 	heads = arena_alloc(arena, head_count * sizeof(heads[0]), 4096);
+	if (heads == NULL)
+		head_count = 0;
 	return heads == NULL ? -ENOMEM : 0;
 }
 

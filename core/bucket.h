@@ -33,11 +33,12 @@ struct bucket {
 	uint16_t depth;		     /* frames below; 0 = no stack */
 	uint16_t is_other;	     /* 1 = [other]: objects of one size class whose stacks were given up */
 	struct bucket_counts counts;
+	uint64_t base_frees; /* atomic: frees at the last reset (core/snapshot.h); resets write, dumps read */
 	union {
 		uint64_t frames[1]; /* depth frame words, leaf first */
 		struct {
-			uint64_t allocs,
-				frees; /* atomic; [other] only, where sizes differ: bytes of the objects counted */
+			/* atomic; [other] only, where sizes differ: bytes of the objects counted */
+			uint64_t allocs, frees, base_frees;
 		} bytes;
 	};
 };

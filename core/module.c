@@ -21,7 +21,7 @@
 struct entry {
 	struct module module; /* first: module_get hands it out */
 	unsigned id;
-	const struct link_map *link_map;
+	const char *loader_name;	       /* as the loader calls it; "" for the program */
 	const unsigned char *build_id_address; /* in the object's own memory; NULL = no build ID */
 };
 
@@ -120,20 +120,20 @@ static void name_module(struct module *module, const char *loader_name)
 {
 	char directory[1024];
 
-	if (loader_name == NULL || loader_name[0] == '\0') {
+	if (loader_name[0] == '\0') {
 		module->path = program_path();
 		module->open_path = "/proc/self/exe";
 		return;
 	}
 	if (loader_name[0] == '/')
-		module->path = keep(NULL, loader_name);
+		module->path = loader_name;
 	else if (strncmp(loader_name, "linux-", 6) == 0 && strchr(loader_name, '/') == NULL) {
 		module->path = "[vdso]"; /* linux-vdso.so.1, linux-gate.so.1: no file behind it */
 		module->image = (const void *)module->start;
 	} else if (sys_getcwd(directory, sizeof(directory)) == 0)
 		module->path = keep(directory, loader_name);
 	else
-		module->path = keep(NULL, loader_name);
+		module->path = loader_name;
 	module->open_path = module->path;
 }
 
@@ -143,21 +143,26 @@ static struct entry *make_entry(const struct dl_find_object *object)
 
 	if (entry == NULL)
 		return NULL;
-	entry->link_map = object->dlfo_link_map;
 	entry->module.start = (uintptr_t)object->dlfo_map_start;
 	entry->module.end = (uintptr_t)object->dlfo_map_end;
 	entry->module.bias = object->dlfo_link_map->l_addr;
-	name_module(&entry->module, object->dlfo_link_map->l_name);
+	entry->loader_name = keep(NULL, object->dlfo_link_map->l_name);
+	name_module(&entry->module, entry->loader_name);
 	read_headers(entry);
 	return entry;
 }
 
-/* Whether this record describes what is loaded there now, and not what was before a dlclose. */
+/* Whether this record describes what is loaded there now, and not what was before a dlclose: the same build ID, or for want of one the
+ * same name, at the same place. */
 static bool still_loaded(const struct entry *entry, const struct dl_find_object *object)
 {
-	return entry->module.end == (uintptr_t)object->dlfo_map_end && entry->link_map == object->dlfo_link_map &&
-	       (entry->build_id_address == NULL ||
-		memcmp(entry->module.build_id, entry->build_id_address, entry->module.build_id_size) == 0);
+	const struct module *module = &entry->module;
+
+	if (module->end != (uintptr_t)object->dlfo_map_end || module->bias != object->dlfo_link_map->l_addr)
+		return false;
+	if (entry->build_id_address != NULL)
+		return memcmp(module->build_id, entry->build_id_address, module->build_id_size) == 0;
+	return strcmp(entry->loader_name, object->dlfo_link_map->l_name) == 0;
 }
 
 static size_t first_slot(uintptr_t start)

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define PREFIX "HEAPPROF_"
-#define SHOWN_MAX 60 /* characters of a bad value that a warning repeats */
+#define OUT_TEXT "mprof.%p.%n.txt" /* HEAPPROF_OUT's default for the text format */
+#define SHOWN_MAX 60		   /* characters of a bad value that a warning repeats */
 
 /* The lowest real-time signal number a program may use: glibc keeps two of the kernel's 32..64 for itself. */
 #define RT_MIN 34
@@ -155,14 +156,33 @@ static bool parse_text(const char *text, option_text *value)
 	return true;
 }
 
+/* One of two words; true for the first. */
+static bool parse_choice(const char *text, const char *yes, const char *no, bool *value)
+{
+	if (strcmp(text, yes) != 0 && strcmp(text, no) != 0)
+		return false;
+	*value = strcmp(text, yes) == 0;
+	return true;
+}
+
+static bool parse_choice_format(const char *text, option_choice_format *value)
+{
+	bool pprof;
+
+	if (!parse_choice(text, "pprof", "text", &pprof))
+		return false;
+	*value = pprof ? OPTIONS_FORMAT_PPROF : OPTIONS_FORMAT_TEXT;
+	return true;
+}
+
 static bool parse_choice_symbols(const char *text, option_choice_symbols *value)
 {
-	bool elf = strcmp(text, "elf") == 0;
+	return parse_choice(text, "elf", "none", value);
+}
 
-	if (!elf && strcmp(text, "none") != 0)
-		return false;
-	*value = elf;
-	return true;
+static bool parse_choice_unwind(const char *text, option_choice_unwind *value)
+{
+	return parse_choice(text, "auto", "fp", value);
 }
 
 /* What the syntax alone does not rule out. */
@@ -220,6 +240,8 @@ static bool set_option(struct options *options, const char *name, size_t name_le
 
 void options_parse(struct options *options, char *const *environment, options_warn *warn)
 {
+	bool out_given = false;
+
 	*options = (struct options){0};
 #define OPTION(kind, field, name, text, meaning) parse_##kind(text, &options->field);
 #include "core/options.def"
@@ -232,5 +254,8 @@ void options_parse(struct options *options, char *const *environment, options_wa
 			continue;
 		if (!set_option(options, name, (size_t)(equals - name), equals + 1, warn))
 			warn_value(warn, name, (size_t)(equals - name), equals + 1, NULL);
+		out_given = out_given || strncmp(name, "OUT=", 4) == 0;
 	}
+	if (!out_given && options->format == OPTIONS_FORMAT_TEXT)
+		parse_text(OUT_TEXT, &options->out);
 }

@@ -26,8 +26,9 @@ int snapshot_take(struct snapshot *snapshot, struct arena *scratch)
 	return 0;
 }
 
-static uint64_t sum_frees(const struct bucket *bucket, const struct bucket_shard *shards)
+static uint64_t sum_frees(const struct bucket *bucket)
 {
+	const struct bucket_shard *shards = load_acquire(&bucket->shards); /* pairs with the cas_release in spread */
 	/* Acquire: pairs with the add_release in bucket_count_free: the allocations of these frees are visible to
 	 * the loads that follow. */
 	uint64_t sum = load_acquire(&bucket->counts.frees);
@@ -47,18 +48,29 @@ static uint64_t sum_allocs(const struct bucket *bucket)
 	return sum;
 }
 
+/* Bytes of [other], where sizes differ. The base comes first, then frees, then allocs: none is below the one before. */
+static void read_other_bytes(const struct bucket *bucket, struct record *record)
+{
+	/* Acquire: pairs with the store_release in snapshot_reset: the frees it stands for are visible to the next load. */
+	uint64_t base = load_acquire(&bucket->bytes.base_frees);
+
+	record->free_bytes = load_acquire(&bucket->bytes.frees) - base; /* acquire: as in sum_frees */
+	record->alloc_bytes = load_relaxed(&bucket->bytes.allocs) - base;
+}
+
 static void read_bucket(const struct bucket *bucket, struct record *record)
 {
+	uint64_t base = load_acquire(&bucket->base_frees); /* first, and acquire: as in read_other_bytes */
+
 	record->frames = bucket->frames;
 	record->depth = bucket->depth;
 	record->size = bucket->size;
 	record->rate = bucket->rate;
-	record->free_bytes = bucket->is_other ? load_acquire(&bucket->bytes.frees) : 0;
-	record->frees = sum_frees(bucket, load_acquire(&bucket->shards));
-	record->allocs = sum_allocs(bucket);
-	if (bucket->is_other) {
-		record->alloc_bytes = load_relaxed(&bucket->bytes.allocs); /* relaxed: after the acquire of frees */
-	} else {
+	if (bucket->is_other)
+		read_other_bytes(bucket, record);
+	record->frees = sum_frees(bucket) - base;
+	record->allocs = sum_allocs(bucket) - base;
+	if (!bucket->is_other) {
 		record->free_bytes = record->frees * bucket->size;
 		record->alloc_bytes = record->allocs * bucket->size;
 	}
@@ -103,4 +115,38 @@ bool snapshot_twin(struct snapshot_cursor *cursor, struct record *record)
 	cursor->twin = bucket;
 	read_bucket(bucket, record);
 	return true;
+}
+
+static void set_base(struct bucket *bucket)
+{
+	/* Release: pairs with the load_acquire in read_bucket and read_other_bytes. */
+	if (bucket->is_other)
+		store_release(&bucket->bytes.base_frees, load_acquire(&bucket->bytes.frees));
+	store_release(&bucket->base_frees, sum_frees(bucket));
+}
+
+void snapshot_reset(void)
+{
+	struct bucket *const *heads = bucket_heads();
+
+	for (size_t i = 0; i < bucket_head_count(); i++) {
+		/* Pairs with the cas_release in bucket.c, as in snapshot_take. */
+		for (struct bucket *bucket = load_acquire(&heads[i]); bucket != NULL; bucket = bucket->next)
+			set_base(bucket);
+	}
+}
+
+struct bucket_counts snapshot_sum(void)
+{
+	struct bucket *const *heads = bucket_heads();
+	struct bucket_counts sum = {0};
+
+	for (size_t i = 0; i < bucket_head_count(); i++) {
+		/* Pairs with the cas_release in bucket.c, as in snapshot_take. */
+		for (const struct bucket *bucket = load_acquire(&heads[i]); bucket != NULL; bucket = bucket->next) {
+			sum.frees += sum_frees(bucket); /* before the allocs: in-use is never negative */
+			sum.allocs += sum_allocs(bucket);
+		}
+	}
+	return sum;
 }

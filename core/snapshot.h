@@ -8,8 +8,11 @@
 
 struct arena;
 struct bucket;
+struct bucket_counts;
 
-/* One (stack, size, rate) with its raw, unscaled counts: what Go calls a MemProfileRecord. */
+/* One (stack, size, rate) with its raw, unscaled counts: what Go calls a MemProfileRecord. They count from the last
+ * snapshot_reset: allocs are the objects that were alive then and those allocated since, frees the ones freed since, so
+ * that allocs - frees is always what is in use. */
 struct record {
 	const uint64_t
 		*frames; /* frame words (core/stack.h), leaf first; depth of them; valid for the life of the process */
@@ -48,5 +51,14 @@ struct snapshot_cursor {
  * Returns false at the end. Reads frees before allocs, so that in-use is never negative. */
 bool snapshot_next(const struct snapshot *snapshot, struct snapshot_cursor *cursor, struct record *record);
 bool snapshot_twin(struct snapshot_cursor *cursor, struct record *record);
+
+/* Make now the moment that records count from, by keeping of each bucket how many objects have been freed. Of several
+ * resets at once each bucket takes part in one or the other; records read meanwhile are as before or as after.
+ * Context: as snapshot_take. */
+void snapshot_reset(void);
+
+/* What all buckets hold, never reset: sampled objects allocated so far, and how many of them have been freed.
+ * Context: as snapshot_take. */
+struct bucket_counts snapshot_sum(void);
 
 #endif

@@ -1,54 +1,51 @@
-/* stack.c - captures the calling thread's stack with libunwind.
+/* stack.c - captures the calling thread's stack.
  *
- * libunwind is opened privately (RTLD_LOCAL), so that the _Unwind_* names it exports never pre-empt libgcc's in the program. */
+ * A warm capture is a loop of look-ups of learned rules (core/rules.h) and two loads a frame: no lock, no allocation, no system call. The
+ * profiler's own frames, compiled with frame pointers, are left behind by those. */
 #include "core/stack.h"
 
 #include "core/arena.h"
 #include "core/atomic.h"
+#include "core/bounds.h"
+#include "core/learn.h"
 #include "core/loss.h"
 #include "core/module.h"
+#include "core/rules.h"
+#include "core/walk.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
 
-#define BUFFERS 64U	 /* captures under way at once */
-#define OWN_FRAMES_MAX 8 /* room for the profiler's own frames, which are then left out */
+#define BUFFERS 64U /* captures under way at once */
 
-_Static_assert(sizeof(void *) == sizeof(uint64_t), "return addresses are captured into frame words in place");
+/* The rule table's share of the arena. 256 MiB give 4 MiB: 262,144 return addresses. */
+#define RULES_SHARE 64
 
 struct buffer {
 	unsigned busy; /* atomic: 1 while a thread captures into it */
-	uint64_t frames[STACK_DEPTH_MAX + OWN_FRAMES_MAX];
+	uint64_t frames[STACK_DEPTH_MAX];
 } __attribute__((aligned(64)));
 
-static int (*backtrace_fn)(void **buffer, int size);
 static struct buffer *buffers; /* BUFFERS of them, touched lazily */
 static size_t depth_max;
+static bool frame_pointers_only;
 
-int stack_init(struct arena *arena, size_t depth)
+int stack_init(struct arena *arena, const struct stack_options *options)
 {
 	struct stack stack;
-	void *library;
+	int error;
 
-	depth_max = depth;
+	depth_max = options->depth;
+	frame_pointers_only = options->frame_pointers_only;
+	bounds_init();
 	buffers = arena_alloc(arena, BUFFERS * sizeof(buffers[0]), 64);
-	if (buffers == NULL)
+	if (buffers == NULL || rules_init(arena, arena->limit_bytes / RULES_SHARE) < 0)
 		return -ENOMEM;
-	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-	if (library == NULL)
-		return -ENOENT;
-	*(void **)&backtrace_fn = dlsym(library, "unw_backtrace");
-	if (backtrace_fn == NULL)
-		return -ENOENT;
-	stack_capture(&stack, 0); /* its lazy initialization happens here, not in a sample */
+	error = frame_pointers_only ? 0 : learn_init(arena, options->directory);
+	if (error < 0)
+		frame_pointers_only = true;
+	stack_capture(&stack, 0); /* the loader's and the kernel's first answers come now, not in a sample */
 	stack_release(&stack);
-	return 0;
-}
-
-const char *stack_unwinder(void)
-{
-	return backtrace_fn == NULL ? NULL : "libunwind";
+	return error;
 }
 
 /* Take an idle buffer; BUFFERS when there is none: then that many threads are in a capture, and nobody waits for them. */
@@ -65,46 +62,120 @@ static unsigned take_buffer(unsigned hint)
 	return BUFFERS;
 }
 
-/* Turn return addresses into frame words in place; addresses next to each other usually share a module. */
-static void resolve_modules(uint64_t *frames, size_t n)
+/* The module that an address lies in, asked for once per run of frames in the same one. */
+struct run {
+	const struct module *module;
+	unsigned id;
+};
+
+static unsigned run_module(struct run *run, uintptr_t address)
 {
-	const struct module *module = NULL;
-	unsigned id = MODULE_NONE;
+	if (run->module == NULL || address - run->module->start >= run->module->end - run->module->start) {
+		run->id = module_of(address);
+		run->module = module_get(run->id);
+	}
+	return run->id;
+}
 
-	for (size_t i = 0; i < n; i++) {
-		uintptr_t pc = frames[i];
+static uint64_t rule_of(uint64_t frame)
+{
+	uint64_t packed;
 
-		if (module == NULL || pc - 1 < module->start || pc - 1 >= module->end) {
-			id = module_of(pc - 1);
-			module = module_get(id);
+	if (frame_pointers_only || frame_module(frame) == MODULE_NONE)
+		return RULE_NONE;
+	packed = rules_find(frame);
+	return packed != 0 ? packed : learn_rule(frame);
+}
+
+/* Leave the profiler's own frames: the walk starts in the caller of this function's caller. */
+static bool leave_own_frames(struct walk *walk)
+{
+	const struct module *own = module_get(module_self());
+
+	do {
+		if (!walk_step_frame_pointer(walk))
+			return false;
+	} while (own != NULL && walk->pc - own->start < own->end - own->start);
+	return true;
+}
+
+/* Follow callers as long as they are in one module, their rules are known and plain (CFA = SP or BP + offset), and all words are in the
+ * bounds known at the start: what nearly all frames are. Leaves the walk at the first frame that is not; returns the number of frames
+ * noted. All that counts for speed is the chain pc -> rule -> CFA -> pc. */
+static __attribute__((noinline)) size_t walk_plain(struct walk *walk, const struct run *run, uint64_t *frames,
+						   size_t cap)
+{
+	const uintptr_t start = run->module->start, size = run->module->end - start;
+	const uint64_t id = frame_make(0, run->id);
+	const uintptr_t high = walk->bounds.high;
+	uintptr_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
+	size_t n = 0;
+
+	while (n < cap && pc - 1 - start < size) {
+		uint64_t packed = rules_find_first(id | (pc - 1));
+		uintptr_t cfa =
+			((packed & RULE_KIND_MASK) == RULE_SP ? sp : bp) + (uintptr_t)(intptr_t)rule_cfa(packed);
+		uintptr_t bp_address = cfa + (uintptr_t)(intptr_t)rule_bp(packed);
+		unsigned bp_from = (unsigned)packed >> RULE_BP_FROM_SHIFT & 3;
+
+		if ((packed & RULE_KIND_MASK) < RULE_SP || bp_from > RULE_BP_AT_CFA)
+			break;
+		if (cfa <= sp || cfa > high || cfa % 8 != 0 || bp_address < walk->bounds.low || bp_address > high - 8)
+			break;
+		frames[n++] = id | pc;
+		pc = *(const uintptr_t *)(cfa - 8);
+		if (bp_from == RULE_BP_AT_CFA)
+			bp = *(const uintptr_t *)bp_address;
+		sp = cfa;
+	}
+	walk->pc = pc;
+	walk->sp = sp;
+	walk->bp = bp;
+	return n;
+}
+
+static size_t walk_stack(struct walk *walk, uint64_t *frames, size_t cap)
+{
+	struct run run = {0};
+	size_t n = 0;
+
+	for (;;) {
+		uintptr_t address = walk_lookup_address(walk);
+		unsigned id = run_module(&run, address);
+
+		if (id != MODULE_NONE && !walk->interrupted && !frame_pointers_only) {
+			size_t plain = walk_plain(walk, &run, frames + n, cap - n);
+
+			n += plain;
+			if (!walk_plausible_code(walk->pc))
+				return n;
+			address = walk->pc - 1;
+			id = run_module(&run, address);
 		}
-		frames[i] = frame_make(pc, id);
+		if (n == cap) {
+			loss_count(LOSS_truncated);
+			return n;
+		}
+		/* Readers take one off every address but the leaf's: an interrupted instruction is given one more. */
+		frames[n++] = frame_make(address + 1, id);
+		if (!walk_step(walk, rule_of(frame_make(address, id))))
+			return n;
 	}
 }
 
-void stack_capture(struct stack *stack, unsigned hint)
+__attribute__((noinline)) void stack_capture(struct stack *stack, unsigned hint)
 {
-	uint64_t *frames;
-	int n;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	struct walk walk = {.sp = frame, .bp = frame};
 
 	*stack = (struct stack){.buffer = take_buffer(hint)};
-	if (stack->buffer == BUFFERS || backtrace_fn == NULL)
+	if (stack->buffer == BUFFERS)
 		return;
-	frames = buffers[stack->buffer].frames;
-	n = backtrace_fn((void **)frames, (int)(depth_max + OWN_FRAMES_MAX));
-	if (n <= 0)
+	walk.bounds = bounds_of(frame);
+	if (!leave_own_frames(&walk))
 		return;
-	resolve_modules(frames, (size_t)n);
-	while (n > 0 && frame_module(frames[0]) == module_self() && module_self() != MODULE_NONE) {
-		frames++;
-		n--;
-	}
-	if ((size_t)n > depth_max) {
-		n = (int)depth_max;
-		loss_count(LOSS_truncated);
-	}
-	stack->frames = frames;
-	stack->depth = (size_t)n;
+	stack->frames = buffers[stack->buffer].frames;
+	stack->depth = walk_stack(&walk, buffers[stack->buffer].frames, depth_max);
 }
 
 void stack_release(struct stack *stack)

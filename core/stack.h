@@ -2,6 +2,7 @@
 #ifndef MPROF_CORE_STACK_H
 #define MPROF_CORE_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,13 +29,16 @@ static inline unsigned frame_module(uint64_t frame)
 	return (unsigned)(frame >> FRAME_PC_BITS);
 }
 
-/* Make capture possible: load the unwinder privately and run it once; set the number of frames to keep (at most
- * STACK_DEPTH_MAX); reserve capture buffers in `arena`. Call once, from the library's constructor, before any capture. Returns 0, or
- * a negative errno when no unwinder was found (stacks are then empty). */
-int stack_init(struct arena *arena, size_t depth);
+struct stack_options {
+	size_t depth;		  /* frames to keep, at most STACK_DEPTH_MAX */
+	bool frame_pointers_only; /* do without libunwind */
+	const char *directory;	  /* of libmprof.so: libunwind is looked for there first; NULL = only on the system */
+};
 
-/* The unwinder's name for the user ("libunwind"), or NULL when there is none. */
-const char *stack_unwinder(void);
+/* Make capture possible: load the unwinder privately, reserve its tables in `arena`, capture once. Call once, from the library's
+ * constructor, after module_init. Returns 0; -ENOENT when there is no libunwind (frame pointers only, then); -ENOMEM (no captures).
+ */
+int stack_init(struct arena *arena, const struct stack_options *options);
 
 /* A captured stack. It lives in a buffer taken from a pool, because a thread's own stack may be too small for it. */
 struct stack {

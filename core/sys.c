@@ -71,6 +71,11 @@ int sys_close(int fd)
 	return (int)CALL1(SYS_close, fd);
 }
 
+int sys_pipe(int fds[2])
+{
+	return (int)CALL2(SYS_pipe2, fds, O_CLOEXEC);
+}
+
 long sys_read(int fd, void *buf, size_t n)
 {
 	return CALL3(SYS_read, fd, buf, n);
@@ -192,6 +197,12 @@ void sys_random(void *buf, size_t n)
 
 	for (size_t i = got > 0 ? (size_t)got : 0; i < n; i++)
 		out[i] = (unsigned char)((uint64_t)sys_monotonic_ns() * 0x9E3779B97F4A7C15 >> 56);
+}
+
+bool sys_readable(uintptr_t address)
+{
+	/* The kernel fetches the new mask (-EFAULT) before it looks at what to do with it (-EINVAL, since there is no such thing). */
+	return CALL4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
 void sys_block_signals(uint64_t *saved)

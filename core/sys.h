@@ -11,7 +11,7 @@
  * result: 0 or a positive value, or a negative errno.
  * Context: any thread, any signal handler, before libc is relocated. */
 
-/* One system call with up to six arguments; per architecture (core/sys_<arch>.c). */
+/* One system call with up to six arguments; per architecture (core/arch_<arch>.c). */
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
 
 /* Reserve address space that cannot be touched until sys_commit; NULL when refused. */
@@ -29,6 +29,8 @@ int sys_open_read(const char *path);
 /* Create a new file for writing with mode 0600; refuses an existing name and symbolic links. Returns a descriptor. */
 int sys_create(const char *path);
 int sys_close(int fd);
+/* A pipe's two ends, close-on-exec. */
+int sys_pipe(int fds[2]);
 /* One read; short counts as read(2). */
 long sys_read(int fd, void *buf, size_t n);
 /* Write all n bytes, retrying after EINTR and short writes; 0 or a negative errno. */
@@ -53,6 +55,9 @@ int64_t sys_wall_ns(void);
 int64_t sys_monotonic_ns(void);
 /* Fill buf from the kernel's random source; falls back to the clock where getrandom is refused. */
 void sys_random(void *buf, size_t n);
+
+/* Whether the 8 bytes at an address, which must be a multiple of 8, can be read; without reading them here. */
+bool sys_readable(uintptr_t address);
 
 /* Block every signal in this thread; *saved takes the mask for sys_unblock_signals. */
 void sys_block_signals(uint64_t *saved);

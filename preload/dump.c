@@ -1,4 +1,4 @@
-/* dump.c - writes the profile of this process to a file. */
+/* dump.c - writes the profile of this process: to a file named by HEAPPROF_OUT, to a path, to a descriptor. */
 #include "preload/dump.h"
 
 #include "core/arena.h"
@@ -10,31 +10,36 @@
 #include "core/text.h"
 #include "pprof/encode.h"
 #include "pprof/gzip.h"
-#include "preload/jemalloc.h"
+#include "pprof/legacy.h"
 #include "preload/message.h"
 #include "preload/output.h"
 #include "preload/profiler.h"
+#include "preload/quiet.h"
+#include "preload/totals.h"
 
 #include <errno.h>
+#define JEMALLOC_NO_RENAME /* only JEMALLOC_VERSION is wanted: asking jemalloc for it costs 350 KB of its tables */
+#include <jemalloc/jemalloc.h>
 #include <string.h>
 
-#define PATH_CAP 4096
-#define COMMENTS_MAX (LOSS_COUNT + 2)
-#define ATTEMPTS_MAX 1000 /* names tried when files of that name exist */
+#define COMMENT_MAX 160
+#define COMMENTS_MAX (LOSS_COUNT + 3)
+#define SHOWN_MAX 700 /* bytes of a path in a message */
 
-static uint64_t dump_number; /* atomic: of the last dump begun */
+static uint64_t last_number; /* atomic: %n of the last dump begun */
+static uint64_t last_serial; /* atomic: number of the last dump to a path */
 
 /* Everything one dump needs, in its scratch arena: dumps at the same time share nothing. */
 struct dump {
 	struct arena scratch;
-	struct output_name name;
+	struct quiet quiet;
+	struct snapshot snapshot;
 	int64_t time_nanos;
-	uint64_t bytes_written;
+	uint64_t bytes_written; /* to a file */
 	const char *comments[COMMENTS_MAX];
 	size_t comment_count;
-	struct sink_fd file;
-	char path[PATH_CAP];
-	char temporary[PATH_CAP];
+	struct sink_fd out;
+	struct output output; /* of a dump to a file */
 };
 
 void dump_init(void)
@@ -57,38 +62,50 @@ void dump_init(void)
 
 void dump_reset_child(void)
 {
-	store_relaxed(&dump_number, 0); /* single-threaded */
+	store_relaxed(&last_number, 0); /* single-threaded */
 }
 
-/* Begin a comment of the profile: a text in scratch memory that the caller adds to. */
-static struct text add_comment(struct dump *dump, size_t cap)
-{
-	struct text text = {.buf = arena_alloc(&dump->scratch, cap, 1), .cap = cap};
+/* --- the profile -------------------------------------------------------------------------------------------------- */
 
-	if (text.buf == NULL)
-		text = (struct text){.buf = dump->temporary, .cap = 1}; /* no memory: nothing is added */
-	else
-		dump->comments[dump->comment_count++] = text.buf;
-	return text;
+/* Begin a comment: a text in scratch memory that the caller adds to. Without memory it leads nowhere. */
+static struct text add_comment(struct dump *dump)
+{
+	static char nowhere[1];
+	char *buf = arena_alloc(&dump->scratch, COMMENT_MAX, 1);
+
+	if (buf == NULL)
+		return (struct text){.buf = nowhere, .cap = 1};
+	dump->comments[dump->comment_count++] = buf;
+	return (struct text){.buf = buf, .cap = COMMENT_MAX};
 }
 
-static void add_comments(struct dump *dump)
+static void add_versions(struct dump *dump)
 {
-	struct text text = add_comment(dump, 64);
-	const char *version = "unknown";
-	size_t size = sizeof(version);
+	struct text text = add_comment(dump);
 
 	text_add(&text, "mprof " MPROF_VERSION);
-	je_mallctl("version", &version, &size, NULL, 0);
-	text = add_comment(dump, 64);
-	text_add(&text, "jemalloc ");
-	text_add(&text, version);
+	text = add_comment(dump);
+	text_add(&text, "jemalloc " JEMALLOC_VERSION);
+}
+
+static void add_totals(struct dump *dump)
+{
+	struct text text = add_comment(dump);
+	struct totals totals;
+
+	totals_take(&totals, &dump->snapshot, &dump->quiet);
+	totals_describe(&totals, &text);
+}
+
+static void add_losses(struct dump *dump)
+{
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		uint64_t count = load_relaxed(&loss_counts[i]); /* a statistic */
+		struct text text;
 
 		if (count == 0)
 			continue;
-		text = add_comment(dump, 160);
+		text = add_comment(dump);
 		text_add(&text, "lost: ");
 		text_add_number(&text, count);
 		text_add(&text, " ");
@@ -96,129 +113,80 @@ static void add_comments(struct dump *dump)
 	}
 }
 
-/* The profile of this moment, gzipped, into an open file. */
-static int write_profile(struct dump *dump, int fd)
+static int write_gzipped(struct dump *dump, const struct encode_input *input)
 {
 	struct gzip *gzip = arena_alloc(&dump->scratch, sizeof(*gzip), 64);
-	int64_t rate = load_relaxed(&profiler_rate); /* relaxed: as in judge() */
-	struct snapshot snapshot;
-	int error;
+	int error = gzip == NULL ? -ENOMEM : gzip_init(gzip, &dump->out.sink, &dump->scratch);
 
-	if (gzip == NULL)
-		return -ENOMEM;
-	sink_fd_init(&dump->file, fd);
-	error = gzip_init(gzip, &dump->file.sink, &dump->scratch);
 	if (error == 0)
-		error = snapshot_take(&snapshot, &dump->scratch);
-	if (error == 0) {
-		struct encode_input input = {
-			.snapshot = &snapshot,
-			.period = rate > 0 ? (uint64_t)rate : 0,
-			.time_nanos = dump->time_nanos,
-			.symbols = profiler_options.symbols,
-			.comments = dump->comments,
-			.comment_count = dump->comment_count,
-		};
-
-		error = encode_profile(&input, &dump->scratch, &gzip->sink);
-	}
-	if (error == 0)
-		error = gzip_finish(gzip);
-	return error;
+		error = encode_profile(input, &dump->scratch, &gzip->sink);
+	return error == 0 ? gzip_finish(gzip) : error;
 }
 
-/* Give the complete file its name. A numbered pattern takes the next number where a file exists already. */
-static int publish(struct dump *dump)
+/* The profile of this moment into an open file. */
+static int write_profile(struct dump *dump, int fd)
 {
-	bool numbered = output_is_numbered(profiler_options.out);
-	int error = sys_rename(dump->temporary, dump->path, !numbered);
+	int64_t rate = load_relaxed(&profiler_rate); /* relaxed: as in judge() */
+	struct encode_input input = {
+		.snapshot = &dump->snapshot,
+		.period = rate > 0 ? (uint64_t)rate : 0,
+		.time_nanos = dump->time_nanos,
+		.symbols = profiler_options.symbols,
+		.comments = dump->comments,
+	};
+	int error = snapshot_take(&dump->snapshot, &dump->scratch);
 
-	for (int i = 0; error == -EEXIST && i < ATTEMPTS_MAX; i++) {
-		dump->name.number = add_relaxed(&dump_number, 1) + 1;
-		error = output_expand(profiler_options.out, &dump->name, dump->path, PATH_CAP);
-		if (error == 0)
-			error = sys_rename(dump->temporary, dump->path, false);
-	}
-	return error;
+	if (error < 0)
+		return error;
+	add_versions(dump);
+	add_totals(dump);
+	add_losses(dump);
+	input.comment_count = dump->comment_count;
+	sink_fd_init(&dump->out, fd);
+	if (profiler_options.format == OPTIONS_FORMAT_TEXT)
+		return legacy_profile(&input, &dump->scratch, &dump->out.sink);
+	return write_gzipped(dump, &input);
 }
 
 static int write_file(struct dump *dump)
 {
-	int fd, closed, error;
+	int fd = output_create(&dump->output), error;
 
-	error = output_expand(profiler_options.out, &dump->name, dump->path, PATH_CAP);
-	if (error == 0)
-		error = output_temporary(dump->path, &dump->name, dump->temporary, PATH_CAP);
-	if (error < 0)
-		return error;
-	fd = sys_create(dump->temporary);
 	if (fd < 0)
 		return fd;
 	error = write_profile(dump, fd);
 	dump->bytes_written = (uint64_t)sys_file_size(fd);
-	closed = sys_close(fd);
-	if (error == 0)
-		error = closed;
-	if (error == 0)
-		error = publish(dump);
-	if (error < 0)
-		sys_unlink(dump->temporary);
-	return error;
+	return output_finish(&dump->output, fd, error);
 }
 
-static const char *reason(int error)
+/* --- messages ----------------------------------------------------------------------------------------------------- */
+
+/* Whether this kind of error has had its line before; it has from now on. */
+static bool reported_before(unsigned error)
 {
-	switch (-error) {
-	case EACCES:
-	case EPERM:
-		return "permission denied";
-	case ENOENT:
-		return "no such directory";
-	case ENOTDIR:
-		return "a part of the path is not a directory";
-	case EROFS:
-		return "read-only file system";
-	case ENOSPC:
-		return "no space left on the device";
-	case EDQUOT:
-		return "disk quota exceeded";
-	case EFBIG:
-		return "file size limit reached";
-	case EMFILE:
-	case ENFILE:
-		return "no file descriptor left";
-	case ENAMETOOLONG:
-		return "the name is too long";
-	case EEXIST:
-		return "the name is taken";
-	case ENOMEM:
-		return "no memory";
-	case EIO:
-		return "input/output error";
-	default:
-		return NULL;
-	}
+	static uint64_t reported[3]; /* atomic bit set */
+	unsigned place = error < 191 ? error : 191;
+	uint64_t bit = (uint64_t)1 << (place % 64);
+
+	/* Relaxed: only the bits themselves count. */
+	return (__atomic_fetch_or(&reported[place / 64], bit, __ATOMIC_RELAXED) & bit) != 0;
 }
 
 static void report_failure(const char *path, int error)
 {
-	static uint64_t reported[3]; /* atomic bit set: errors that have had their line */
-	unsigned number = (unsigned)-error < 191 ? (unsigned)-error : 191;
-	uint64_t bit = (uint64_t)1 << (number % 64);
 	char line[900];
 	struct text text = {.buf = line, .cap = sizeof(line)};
 
-	loss_count(LOSS_dumps_failed);
-	if ((__atomic_fetch_or(&reported[number / 64], bit, __ATOMIC_RELAXED) & bit) != 0)
+	if (reported_before((unsigned)-error))
 		return;
 	text_add(&text, "cannot write ");
-	text_add_n(&text, path, strnlen(path, 700));
+	text_add_n(&text, path, strnlen(path, SHOWN_MAX));
 	text_add(&text, ": ");
-	if (reason(error) != NULL) {
-		text_add(&text, reason(error));
+	if (output_reason(error) != NULL) {
+		text_add(&text, output_reason(error));
 	} else {
 		text_add(&text, "error ");
-		text_add_number(&text, number);
+		text_add_number(&text, (unsigned)-error);
 	}
 	text_add(&text, " (set HEAPPROF_OUT)");
 	message_line(line);
@@ -230,48 +198,111 @@ static void report_success(const struct dump *dump)
 	struct text text = {.buf = line, .cap = sizeof(line)};
 
 	text_add(&text, "wrote ");
-	text_add_n(&text, dump->path, strnlen(dump->path, 700));
+	text_add_n(&text, dump->output.path, strnlen(dump->output.path, SHOWN_MAX));
 	text_add(&text, " (");
 	text_add_number(&text, dump->bytes_written);
 	text_add(&text, " bytes)");
 	message_line(line);
 }
 
-static const char *program_name(void)
+/* --- dumps -------------------------------------------------------------------------------------------------------- */
+
+/* Begin a dump; NULL when there is no memory. `quiet` is for end(), with the result. */
+static struct dump *begin(struct quiet *quiet)
+{
+	struct arena scratch;
+	struct dump *dump = NULL;
+
+	quiet_begin(quiet);
+	if (arena_init(&scratch, profiler_options.memory) == 0)
+		dump = arena_alloc(&scratch, sizeof(*dump), 64);
+	if (dump == NULL) {
+		arena_destroy(&scratch);
+		return NULL;
+	}
+	dump->scratch = scratch; /* from here on only this copy is used */
+	dump->quiet = *quiet;
+	dump->time_nanos = sys_wall_ns();
+	return dump;
+}
+
+/* End it. Returns its result. */
+static int end(struct dump *dump, const struct quiet *quiet, int error)
+{
+	struct arena scratch = {0};
+
+	if (error < 0)
+		loss_count(LOSS_dumps_failed);
+	if (dump != NULL)
+		scratch = dump->scratch; /* the arena holds its own description */
+	arena_destroy(&scratch);
+	quiet_end(quiet, error);
+	return error;
+}
+
+/* What the names of this dump's file are made of. */
+static struct output_name name_of(const struct dump *dump, uint64_t number)
 {
 	const struct module *program = module_get(1);
 
-	return program == NULL ? "program" : program->path;
+	return (struct output_name){
+		.pid = sys_getpid(),
+		.number = number,
+		.program = program == NULL ? "program" : program->path,
+		.seconds = dump->time_nanos / 1000000000,
+	};
 }
 
 int dump_to_pattern(void)
 {
-	struct arena scratch;
-	struct dump *dump = NULL;
-	int error = arena_init(&scratch, profiler_options.memory);
+	const char *pattern = profiler_options.out;
+	struct quiet quiet;
+	struct dump *dump = begin(&quiet);
+	int error = -ENOMEM;
 
-	if (error == 0)
-		dump = arena_alloc(&scratch, sizeof(*dump), 64);
-	if (dump == NULL) {
-		report_failure(profiler_options.out, -ENOMEM);
-		arena_destroy(&scratch);
-		return -ENOMEM;
+	if (dump != NULL) {
+		dump->output.pattern = pattern;
+		dump->output.numbers = &last_number;
+		dump->output.name =
+			name_of(dump, add_relaxed(&last_number, 1) + 1); /* relaxed: only different ones are wanted */
+		error = write_file(dump);
 	}
-	dump->scratch = scratch; /* from here on only this copy is used */
-	dump->time_nanos = sys_wall_ns();
-	dump->name = (struct output_name){
-		.pid = sys_getpid(),
-		.number = add_relaxed(&dump_number, 1) + 1,
-		.program = program_name(),
-		.seconds = dump->time_nanos / 1000000000,
-	};
-	add_comments(dump);
-	error = write_file(dump);
 	if (error < 0)
-		report_failure(dump->path[0] != '\0' ? dump->path : profiler_options.out, error);
+		report_failure(dump != NULL && dump->output.path[0] != '\0' ? dump->output.path : pattern, error);
 	else if (profiler_options.verbose)
 		report_success(dump);
-	scratch = dump->scratch;
-	arena_destroy(&scratch);
-	return error;
+	return end(dump, &quiet, error);
+}
+
+static int write_path(struct dump *dump, const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length == 0)
+		return -ENOENT; /* as open */
+	if (length >= sizeof(dump->output.path))
+		return -ENAMETOOLONG;
+	memcpy(dump->output.path, path, length + 1);
+	/* Numbered from the top: no temporary name is one of dump_to_pattern's. Relaxed: as there. */
+	dump->output.name = name_of(dump, UINT64_MAX - add_relaxed(&last_serial, 1));
+	return write_file(dump);
+}
+
+int dump_to_path(const char *path)
+{
+	struct quiet quiet;
+	struct dump *dump = begin(&quiet);
+	int error = dump == NULL ? -ENOMEM : write_path(dump, path);
+
+	if (error == 0 && profiler_options.verbose)
+		report_success(dump);
+	return end(dump, &quiet, error);
+}
+
+int dump_to_fd(int fd)
+{
+	struct quiet quiet;
+	struct dump *dump = begin(&quiet);
+
+	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd));
 }

@@ -1,16 +1,24 @@
-/* dump.h - writes the profile of this process to a file. */
+/* dump.h - writes the profile of this process: to a file named by HEAPPROF_OUT, to a path, to a descriptor. */
 #ifndef MPROF_PRELOAD_DUMP_H
 #define MPROF_PRELOAD_DUMP_H
-
-#include <stdbool.h>
 
 /* Anchor a relative HEAPPROF_OUT at the current directory, once and for all. Call once, from the constructor. */
 void dump_init(void);
 
-/* Write a profile to a new file named by HEAPPROF_OUT: under a temporary name in the same directory, renamed when complete. A
- * failure costs one line on standard error per kind of error, and is counted. Returns 0 or a negative errno.
- * Context: any thread, any signal handler; takes no lock and stops nobody. Calls at the same time write different files. */
+/* Each writes the profile of this moment, in the format HEAPPROF_FORMAT says. Files are written under a temporary name
+ * in the same directory and renamed when complete. A failure is counted. Each returns 0 or a negative errno.
+ * Context: any thread, any signal handler; stops nobody. Takes no lock but jemalloc's, and that only where it surely
+ * can be had (preload/totals.h). Calls at the same time do not disturb each other. */
+
+/* To a new file named by HEAPPROF_OUT. A failure costs one line on standard error per kind of error. */
 int dump_to_pattern(void);
+
+/* To a file of that name, which is replaced if it exists. */
+int dump_to_path(const char *path);
+
+/* To an open descriptor, which stays open; -EAGAIN when it does not block and is full: part of the profile is then in
+ * it. */
+int dump_to_fd(int fd);
 
 /* In a forked child: number its dumps from 1 again. */
 void dump_reset_child(void);

@@ -2,6 +2,7 @@
 #ifndef MPROF_PRELOAD_PROFILER_H
 #define MPROF_PRELOAD_PROFILER_H
 
+#include "core/arena.h"
 #include "core/atomic.h"
 #include "core/options.h"
 #include "core/sampler.h"
@@ -18,11 +19,11 @@
 #define PROFILER_OFF 0		    /* no sampling */
 #define PROFILER_NOT_RELOCATED (-1) /* the loader is not done: thread-local storage cannot be used (preload/early.h) */
 
-/* Mean bytes between samples, or one of the above. Atomic: the cold half and the start write, every allocation reads. */
+/* Mean bytes between samples, or one of the above. Atomic: preload/rate.c writes, every allocation reads. */
 extern int64_t profiler_rate;
 
 /* A pointer whose bits under this mask are all zero may be a sampled object; others surely are not. 4095 while every sampled
- * object starts a page, 0 when any may be one. Atomic: the start writes, every free reads. */
+ * object that is alive starts a page, 0 when any pointer may be one. Atomic: preload/rate.c writes, every free reads. */
 extern uintptr_t profiler_filter_mask;
 
 /* One thread's state. All zero is valid. Only its own thread, and signal handlers that interrupt it, use it. */
@@ -38,6 +39,9 @@ extern __thread struct thread profiler_thread;
 /* The parsed environment; written once at load. */
 extern struct options profiler_options;
 
+/* The profiler's own memory: buckets, live objects, modules, what the unwinder learnt. */
+extern struct arena profiler_arena;
+
 /* Whether a sample was taken in this process, not counting a parent's before fork. Atomic. */
 extern bool profiler_sampled;
 
@@ -49,6 +53,23 @@ enum judgement {
 	PLAIN,	   /* straight to jemalloc */
 	COLD_HALF, /* preload/sampled.h */
 };
+
+#ifdef MPROF_RECORDER_SIZECLASS
+
+/* The fallback recorder counts everything (preload/sizeclass_malloc.c): there is no hot half, and the compiler sees it. */
+static inline enum judgement judge(size_t size)
+{
+	(void)size;
+	return COLD_HALF;
+}
+
+static inline bool profiler_may_be_sampled(const void *ptr)
+{
+	(void)ptr;
+	return true;
+}
+
+#else
 
 /* The hot half of every allocating function. */
 static inline enum judgement judge(size_t size)
@@ -64,8 +85,10 @@ static inline enum judgement judge(size_t size)
 /* Whether a free, realloc or malloc_usable_size of this pointer has to take the cold half. */
 static inline bool profiler_may_be_sampled(const void *ptr)
 {
-	/* Relaxed: whoever handed the pointer over also ordered the mask in force at its allocation. */
+	/* Relaxed: whoever handed the pointer over also ordered the mask in force at its allocation (preload/rate.c). */
 	return ((uintptr_t)ptr & load_relaxed(&profiler_filter_mask)) == 0;
 }
+
+#endif
 
 #endif

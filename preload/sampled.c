@@ -9,23 +9,35 @@
 #include "preload/early.h"
 #include "preload/jemalloc.h"
 #include "preload/profiler.h"
+#include "preload/rate.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define PAGE ((size_t)4096)
 
-/* What a live object's tag holds: its bucket, its place in a size class of [other], and the alignment it was asked with (a power
- * of two), so that malloc_usable_size can tell what an unsampled object would have. */
+/* What a live object's tag holds: its bucket, its place in a size class of [other], the alignment it was asked with (a
+ * power of two), so that malloc_usable_size can tell what an unsampled object would have, and whether it lives anywhere
+ * (preload/rate.h). */
 #define DETAIL_SHIFT BUCKET_ID_BITS
 #define ALIGN_SHIFT (DETAIL_SHIFT + BUCKET_DETAIL_BITS)
-_Static_assert(ALIGN_SHIFT + 6 <= LIVE_TAG_BITS, "bucket id, detail and log2 of the alignment fit a tag");
+#define ALIGN_BITS 6
+#define TAG_ANYWHERE ((uint64_t)1 << (ALIGN_SHIFT + ALIGN_BITS))
+_Static_assert(ALIGN_SHIFT + ALIGN_BITS + 1 <= LIVE_TAG_BITS,
+	       "bucket id, detail, log2 of the alignment and a flag fit a tag");
 
 /* An allocation as the program asked for it. */
 struct request {
 	size_t size;
 	size_t alignment; /* a power of two; 1 = malloc's own */
 	bool zero;
+};
+
+/* What was decided about an allocation. */
+struct verdict {
+	bool sampled;
+	bool anywhere; /* if sampled: it need not start a page, and rate_end_anywhere is owed */
+	uint64_t rate; /* if sampled: the rate it was judged by, and so is recorded under */
 };
 
 static struct bucket *tag_bucket(uint64_t tag)
@@ -38,17 +50,22 @@ static uint64_t tag_size(uint64_t tag)
 	return bucket_object_size(tag_bucket(tag), (tag >> DETAIL_SHIFT) & (((uint64_t)1 << BUCKET_DETAIL_BITS) - 1));
 }
 
-/* The usable size an unsampled object of that request has. Of [other] the size is known to 18 bits only: then at most that. */
+/* The usable size an unsampled object of that request has. Of [other] the size is known to 18 bits only: then at most
+ * that. */
 static size_t usual_size(uint64_t tag)
 {
 	uint64_t size = tag_size(tag);
 
-	return je_nallocx(size == 0 ? 1 : size, (int)(tag >> ALIGN_SHIFT));
+	return je_nallocx(size == 0 ? 1 : size, (int)(tag >> ALIGN_SHIFT & ((1U << ALIGN_BITS) - 1)));
 }
 
 static void count_death(uint64_t tag)
 {
-	bucket_count_free(tag_bucket(tag), tag_size(tag), profiler_thread_index());
+	unsigned index = profiler_thread_index();
+
+	bucket_count_free(tag_bucket(tag), tag_size(tag), index);
+	if ((tag & TAG_ANYWHERE) != 0)
+		rate_end_anywhere(index);
 }
 
 static void *plain(const struct request *request)
@@ -58,28 +75,28 @@ static void *plain(const struct request *request)
 	return request->zero ? je_calloc(1, request->size) : je_malloc(request->size);
 }
 
-/* The home of a sampled object: the start of a page while free tells sampled objects by that, else any place. */
-static void *sampled_home(const struct request *request)
+/* The start of a page. */
+static void *page_home(const struct request *request)
 {
 	int flags = request->zero ? JE_ZERO : 0;
-	size_t alignment = request->alignment;
-	void *ptr;
+	size_t alignment = request->alignment < PAGE ? PAGE : request->alignment;
+	void *ptr = NULL;
 
-	if (load_relaxed(&profiler_filter_mask) == 0) /* relaxed: it only ever falls, and a page does no harm */
-		return plain(request);
-	if (alignment < PAGE)
-		alignment = PAGE;
-	ptr = request->size > PTRDIFF_MAX
-		      ? NULL
-		      : je_mallocx(request->size == 0 ? 1 : request->size, flags | JE_ALIGN(alignment));
+	if (request->size <= PTRDIFF_MAX)
+		ptr = je_mallocx(request->size == 0 ? 1 : request->size, flags | JE_ALIGN(alignment));
 	if (ptr == NULL)
 		errno = ENOMEM;
 	return ptr;
 }
 
-static void record(void *ptr, const struct request *request, uint64_t rate)
+static void *home(const struct request *request, const struct verdict *verdict)
 {
-	unsigned index = profiler_thread_index();
+	return verdict->sampled && !verdict->anywhere ? page_home(request) : plain(request);
+}
+
+/* Find the object's bucket and remember it as alive. False when it is not: its death will go unseen. */
+static bool track(void *ptr, const struct request *request, const struct verdict *verdict, unsigned index)
+{
 	struct bucket *bucket;
 	struct stack stack;
 	uint64_t detail, tag;
@@ -87,34 +104,48 @@ static void record(void *ptr, const struct request *request, uint64_t rate)
 	stack_capture(&stack, index);
 	if (stack.depth == 0)
 		loss_count(LOSS_no_stack);
-	bucket = bucket_of(stack.frames, stack.depth, request->size, rate);
+	bucket = bucket_of(stack.frames, stack.depth, request->size, verdict->rate);
 	stack_release(&stack);
 	if (bucket == NULL)
-		return;
+		return false;
 	detail = bucket_detail(bucket, request->size);
 	tag = bucket_id(bucket) | detail << DETAIL_SHIFT | (uint64_t)__builtin_ctzl(request->alignment) << ALIGN_SHIFT;
+	if (verdict->anywhere)
+		tag |= TAG_ANYWHERE;
 	bucket_count_alloc(bucket, bucket_object_size(bucket, detail), index);
-	if (live_insert((uintptr_t)ptr, tag) < 0) {
-		loss_count(LOSS_untracked);
-		count_death(tag);
-	}
-	if (!load_relaxed(&profiler_sampled))
+	if (live_insert((uintptr_t)ptr, tag) == 0)
+		return true;
+	loss_count(LOSS_untracked);
+	bucket_count_free(bucket, bucket_object_size(bucket, detail), index);
+	return false;
+}
+
+/* Record a sampled allocation; ptr is NULL when it failed. */
+static void record(void *ptr, const struct request *request, const struct verdict *verdict)
+{
+	unsigned index = profiler_thread_index();
+	bool tracked = ptr != NULL && track(ptr, request, verdict, index);
+
+	if (verdict->anywhere && !tracked) /* whoever frees it need not look it up */
+		rate_end_anywhere(index);
+	if (ptr != NULL && !load_relaxed(&profiler_sampled))
 		store_relaxed(&profiler_sampled, true); /* relaxed: read at exit or on request */
 }
 
-/* Whether this allocation is to be sampled; *rate is then the rate it is sampled under. */
-static bool wanted(size_t size, uint64_t *rate)
+/* Decide whether an allocation is to be sampled, under which rate, and where it may live. */
+static struct verdict judge_slow(size_t size)
 {
 	struct sampler *sampler = &profiler_thread.sampler;
-	int64_t now = load_relaxed(&profiler_rate); /* relaxed: as in malloc.c */
+	uint64_t rate = rate_get();
 
-	if (now <= 0)
-		return false;
-	*rate = (uint64_t)now;
-	return !sampler_skips(sampler, size) && sampler_judge(sampler, size, *rate);
+	if (rate == 0 || sampler_skips(sampler, size) || !sampler_judge(sampler, size, rate))
+		return (struct verdict){.sampled = false};
+	return (struct verdict){
+		.sampled = true, .rate = rate, .anywhere = rate_begin_anywhere(rate, profiler_thread_index())};
 }
 
-/* Keep this thread's own allocations and its signal handlers' from being judged until leave(). False when they already are. */
+/* Keep this thread's own allocations and its signal handlers' from being judged until leave(). False when they already
+ * are. */
 static bool enter(struct thread *thread)
 {
 	if (load_relaxed(&thread->busy) != 0) {
@@ -135,20 +166,18 @@ static void leave(struct thread *thread)
 /* Judge an allocation and make it. */
 static void *allocate(const struct request *request)
 {
+	struct verdict verdict;
 	int saved = errno;
-	uint64_t rate;
 	void *ptr;
 
 	if (!enter(&profiler_thread))
 		return plain(request);
-	if (!wanted(request->size, &rate)) {
-		ptr = plain(request);
-	} else {
-		ptr = sampled_home(request);
-		if (ptr != NULL) {
-			record(ptr, request, rate);
+	verdict = judge_slow(request->size);
+	ptr = home(request, &verdict);
+	if (verdict.sampled) {
+		record(ptr, request, &verdict);
+		if (ptr != NULL)
 			errno = saved;
-		}
 	}
 	leave(&profiler_thread);
 	return ptr;
@@ -190,20 +219,24 @@ COLD void *sampled_aligned(size_t alignment, size_t size)
 	return allocate(&(struct request){.size = size, .alignment = alignment});
 }
 
-/* Whether a realloc may leave the object to jemalloc: never when the old one, or the new one, has a page of its own. */
-static bool may_stay(void *old, uint64_t tag, bool sampled)
+/* Whether a realloc may leave the object to jemalloc: never when the old one has a page of its own, or the new one has
+ * to. */
+static bool may_stay(void *old, uint64_t tag, const struct verdict *verdict)
 {
-	if (sampled && load_relaxed(&profiler_filter_mask) != 0)
+	if (verdict->sampled && !verdict->anywhere)
 		return false;
 	return tag == 0 || je_malloc_usable_size(old) == usual_size(tag);
 }
 
-static void *move(void *old, size_t old_usable, const struct request *request, bool sampled)
+static void *move(void *old, const struct request *request, const struct verdict *verdict)
 {
-	void *ptr = sampled ? sampled_home(request) : plain(request);
+	size_t usable = je_malloc_usable_size(old);
+	void *ptr = home(request, verdict);
 
-	if (ptr != NULL)
-		memcpy(ptr, old, old_usable < request->size ? old_usable : request->size);
+	if (ptr != NULL) {
+		memcpy(ptr, old, usable < request->size ? usable : request->size);
+		je_free(old);
+	}
 	return ptr;
 }
 
@@ -211,24 +244,18 @@ static void *move(void *old, size_t old_usable, const struct request *request, b
 static void *reallocate(void *old, size_t size, uint64_t tag)
 {
 	struct request request = {.size = size, .alignment = 1};
-	bool judged = enter(&profiler_thread);
+	struct verdict verdict = {.sampled = false};
+	bool entered = enter(&profiler_thread);
 	int saved = errno;
-	uint64_t rate;
-	bool sampled = judged && wanted(size, &rate);
 	void *ptr;
 
-	if (may_stay(old, tag, sampled)) {
-		ptr = je_realloc(old, size);
-	} else {
-		ptr = move(old, je_malloc_usable_size(old), &request, sampled);
-		if (ptr != NULL)
-			je_free(old);
-	}
-	if (sampled && ptr != NULL) {
-		record(ptr, &request, rate);
-		errno = saved;
-	}
-	if (judged)
+	if (entered)
+		verdict = judge_slow(size);
+	ptr = may_stay(old, tag, &verdict) ? je_realloc(old, size) : move(old, &request, &verdict);
+	if (verdict.sampled)
+		record(ptr, &request, &verdict);
+	errno = ptr == NULL ? ENOMEM : saved; /* jemalloc's realloc does not set it */
+	if (entered)
 		leave(&profiler_thread);
 	return ptr;
 }
@@ -275,7 +302,9 @@ COLD void sampled_free_sized(void *ptr, size_t size, size_t alignment)
 {
 	if (ptr == NULL || early_owns(ptr))
 		return;
-	if (live_find((uintptr_t)ptr) != 0) /* its home may be larger than its size says */
+	/* The home of an object that starts a page may be larger than its size says, also of one whose record was
+	 * lost. */
+	if (((uintptr_t)ptr & (PAGE - 1)) == 0 || live_find((uintptr_t)ptr) != 0)
 		sampled_free(ptr);
 	else
 		je_sdallocx(ptr, size, JE_ALIGN(alignment));
@@ -284,15 +313,15 @@ COLD void sampled_free_sized(void *ptr, size_t size, size_t alignment)
 COLD size_t sampled_usable_size(void *ptr)
 {
 	uint64_t tag;
-	size_t home;
+	size_t usable;
 
 	if (ptr == NULL)
 		return 0;
 	if (early_owns(ptr))
 		return early_size(ptr);
-	home = je_malloc_usable_size(ptr);
+	usable = je_malloc_usable_size(ptr);
 	tag = live_find((uintptr_t)ptr);
 	if (tag == 0 || tag_bucket(tag)->is_other)
-		return home;
-	return usual_size(tag) < home ? usual_size(tag) : home;
+		return usable;
+	return usual_size(tag) < usable ? usual_size(tag) : usable;
 }

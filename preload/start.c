@@ -1,6 +1,7 @@
-/* start.c - brings the profiler up before any other constructor, through forks, and down after all destructors. */
+/* start.c - brings the profiler up at load, through forks, and down after all destructors. */
 #include "core/arena.h"
 #include "core/bucket.h"
+#include "core/learn.h"
 #include "core/live.h"
 #include "core/module.h"
 #include "core/stack.h"
@@ -9,24 +10,25 @@
 #include "preload/message.h"
 #include "preload/operators.h"
 #include "preload/profiler.h"
+#include "preload/rate.h"
+#include "preload/totals.h"
 #include "preload/trigger.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/auxv.h>
-
-/* Sampled objects start a page at this rate and above: below it a page each would cost more memory than it saves time. */
-#define PAGE_HOME_RATE_MIN ((uint64_t)128 << 10)
+#include <unistd.h>
 
 /* The C++ ABI's exit handlers. Source: Itanium C++ ABI, 3.3.6.3; without a DSO handle the handler is the process's own. */
 int __cxa_atexit(void (*handler)(void *), void *argument, void *dso_handle);
 
-int64_t profiler_rate = PROFILER_NOT_RELOCATED;
-uintptr_t profiler_filter_mask;
 __thread struct thread profiler_thread;
 struct options profiler_options;
 bool profiler_sampled;
-
-static struct arena arena;
+struct arena profiler_arena;
 
 unsigned profiler_thread_index(void)
 {
@@ -37,11 +39,28 @@ unsigned profiler_thread_index(void)
 	return profiler_thread.index;
 }
 
+/* Signal handlers of the forking thread must not come to need the lock that is held from here to the end of the fork. */
+static void before_fork(void)
+{
+	profiler_thread.busy++;
+	learn_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+	learn_after_fork();
+	profiler_thread.busy--;
+}
+
 static void after_fork_in_child(void)
 {
+	learn_after_fork();
+	profiler_thread.busy--;
 	sampler_seed_process();
 	sampler_reset(&profiler_thread.sampler);
 	stack_reset_child();
+	rate_reset_child();
+	totals_init();
 	dump_reset_child();
 	profiler_sampled = false;
 }
@@ -49,51 +68,67 @@ static void after_fork_in_child(void)
 static void at_exit(void *unused)
 {
 	(void)unused;
-	if (profiler_options.exit && load_relaxed(&profiler_sampled)) { /* relaxed: a late sample is no loss */
-		profiler_thread.busy = 1;
+	if (profiler_options.exit && load_relaxed(&profiler_sampled)) /* relaxed: a late sample is no loss */
 		dump_to_pattern();
-		profiler_thread.busy = 0;
-	}
+}
+
+/* Where libmprof.so was loaded from; NULL when that has no directory or is too long. */
+static const char *own_directory(char *buf, size_t cap)
+{
+	struct dl_find_object object;
+	const char *path, *slash;
+	size_t length;
+
+	if (_dl_find_object((void *)own_directory, &object) != 0)
+		return NULL;
+	path = object.dlfo_link_map->l_name;
+	slash = strrchr(path, '/');
+	length = slash == NULL ? cap : (size_t)(slash - path);
+	if (length >= cap)
+		return NULL;
+	memcpy(buf, path, length);
+	buf[length] = '\0';
+	return buf;
 }
 
 /* Bring up the parts that sampling needs. False when there is no memory for them. */
 static bool start_engine(void)
 {
-	if (arena_init(&arena, profiler_options.memory) < 0 || bucket_init(&arena) < 0)
+	char directory[1024];
+	struct stack_options stack = {
+		.depth = profiler_options.depth,
+		.frame_pointers_only = !profiler_options.unwind,
+		.directory = own_directory(directory, sizeof(directory)),
+	};
+	int error;
+
+	if (arena_init(&profiler_arena, profiler_options.memory) < 0 || bucket_init(&profiler_arena) < 0)
 		return false;
-	live_init(&arena);
-	module_init(&arena, (const void *)start_engine);
-	if (stack_init(&arena, profiler_options.depth) < 0)
-		message_line("libunwind.so.8 not found: profiles will have no stacks (install libunwind8)");
-	return true;
+	live_init(&profiler_arena);
+	module_init(&profiler_arena, (const void *)start_engine);
+	error = stack_init(&profiler_arena, &stack);
+	if (error == -ENOENT)
+		message_line("libunwind-x86_64.so.8 not found: stacks follow frame pointers only (install libunwind8)");
+	return error != -ENOMEM;
 }
 
-static void start_sampling(uint64_t rate)
+/* Allocations before this are plain ones. Rejected: -z initfirst, which would have the constructors of other libraries profiled too, but
+ * also has our dlopen run libc's constructor too soon: main then has no environment. */
+__attribute__((constructor)) static void start(void)
 {
-	early_phase();
-	if (rate == 0 || rate >= PAGE_HOME_RATE_MIN)
-		store_relaxed(&profiler_filter_mask, 4095);
-	/* Release: pairs with nothing that reads it relaxed; threads do not exist yet, and later ones are created after this. */
-	store_release(&profiler_rate, (int64_t)rate);
-}
-
-/* -z initfirst makes this the first constructor of the process, so that other libraries' are profiled; libc has not kept the
- * environment yet, so it comes from the arguments. */
-__attribute__((constructor)) static void start(int argc, char **argv, char **environment)
-{
-	(void)argc;
-	(void)argv;
+	early_phase(); /* the loader is done: allocations below are plain ones */
 	profiler_thread.busy = 1;
 	message_init();
-	options_parse(&profiler_options, getauxval(AT_SECURE) != 0 ? NULL : environment, message_raw);
+	options_parse(&profiler_options, getauxval(AT_SECURE) != 0 ? NULL : environ, message_raw);
 	dump_init();
 	operators_init();
 	if (start_engine()) {
 		sampler_seed_process();
+		totals_init();
 		trigger_init();
-		pthread_atfork(NULL, NULL, after_fork_in_child);
+		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		__cxa_atexit(at_exit, NULL, NULL); /* registered before main's own: runs after all destructors */
-		start_sampling(profiler_options.rate);
+		rate_start(profiler_options.rate);
 	} else {
 		message_line("no memory for the profiler: the program runs without it");
 	}

@@ -1,7 +1,6 @@
 /* trigger.c - what asks for a dump: the signal. */
 #include "preload/trigger.h"
 
-#include "core/sys.h"
 #include "preload/dump.h"
 #include "preload/profiler.h"
 
@@ -10,18 +9,10 @@
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
-	unsigned busy = profiler_thread.busy;
-	uint64_t mask;
-
 	(void)signal;
 	(void)info;
 	(void)context;
-	profiler_thread.busy = 1;
-	/* Nobody else's handler runs on top of a dump, and a file size limit is an error code, not a SIGXFSZ. */
-	sys_block_signals(&mask);
 	dump_to_pattern();
-	sys_unblock_signals(&mask);
-	profiler_thread.busy = busy;
 }
 
 void trigger_init(void)

@@ -40,6 +40,9 @@ criterion_counts() {
 run lint scripts/lint.sh "$build"
 counts $(plain_counts)
 
+run freestanding scripts/freestanding.sh
+counts $(plain_counts)
+
 run unit "$build/tests/unit" --color=never
 counts $(criterion_counts)
 

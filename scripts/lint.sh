@@ -73,8 +73,7 @@ rule_first_lines() {
 		name=$(basename "$file")
 		first=$(head -n 2 "$file" | grep -v '^#!' | head -n 1)
 		case $file:$first in
-		*.[ch]:"/* $name - "?*"." | *.[ch]:"/* $name - "?*". */") ;;
-		*.cc:"/* $name - "?* | *.def:"/* $name - "?*) ;;
+		*.[ch]:"/* $name - "?* | *.cc:"/* $name - "?* | *.def:"/* $name - "?*) ;;
 		*.py:'"""'"$name - "?* | *.sh:"# $name - "?* | .ci/run:"# $name - "?*) ;;
 		*) echo "$file:1: the first line does not say what the file is (\"$name - ...\")" ;;
 		esac

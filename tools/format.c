@@ -66,3 +66,29 @@ struct figure format_percent(int64_t value, int64_t total)
 		snprintf(out.text, sizeof out.text, "%5.2g%%", percent);
 	return out;
 }
+
+struct figure format_error(double standard_error, int64_t value)
+{
+	struct figure out;
+	double percent = value != 0 ? standard_error / fabs((double)value) * 100 : 0;
+
+	if (value == 0 && standard_error == 0)
+		return (struct figure){"-"};
+	if (value == 0 || percent >= 999.5)
+		return (struct figure){"±>999%"};
+	if (percent < 0.05)
+		return (struct figure){"±0%"};
+	snprintf(out.text, sizeof out.text, "±%.*f%%", percent < 9.95 ? 1 : 0, percent);
+	return out;
+}
+
+struct figure format_right(const char *text, int columns)
+{
+	struct figure out;
+	int width = 0;
+
+	for (const char *c = text; *c != '\0'; c++)
+		width += ((unsigned char)*c & 0xC0) != 0x80; /* the first byte of a character */
+	snprintf(out.text, sizeof out.text, "%*s%s", columns > width ? columns - width : 0, "", text);
+	return out;
+}

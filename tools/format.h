@@ -36,4 +36,11 @@ struct figure format_bytes(int64_t bytes);
  * Source: google/pprof, internal/measurement, Percentage. */
 struct figure format_percent(int64_t value, int64_t total);
 
+/* The standard error of a value, in percent of it: "±5.8%", "±23%", "±0%". "-" for nothing: a value of 0 without an
+ * error. Never wider than six columns, but one byte longer than wide: pad with format_right. */
+struct figure format_error(double standard_error, int64_t value);
+
+/* A text of UTF-8 set to the right in a column; printf counts bytes. */
+struct figure format_right(const char *text, int columns);
+
 #endif

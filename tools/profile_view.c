@@ -112,9 +112,15 @@ static size_t row_of(const struct rows *rows, const Perftools__Profiles__Profile
 	return rows->by_function[function->id];
 }
 
+static void add_error(struct error *sum, struct error error)
+{
+	sum->samples += error.samples;
+	sum->variance += error.variance; /* samples are independent */
+}
+
 /* Add one sample, the `number`-th from 1, to the rows of its frames. */
 static void rows_add(struct rows *rows, const Perftools__Profiles__Profile *profile,
-		     const Perftools__Profiles__Sample *sample, int64_t value, size_t number)
+		     const Perftools__Profiles__Sample *sample, int64_t value, struct error error, size_t number)
 {
 	for (size_t i = 0; i < sample->n_location_id; i++) {
 		const Perftools__Profiles__Location *location = decode_location(profile, sample->location_id[i]);
@@ -122,11 +128,16 @@ static void rows_add(struct rows *rows, const Perftools__Profiles__Profile *prof
 
 		for (size_t j = 0; j < lines; j++) {
 			size_t row = row_of(rows, profile, location, j);
+			struct view_function *function = &rows->function[row];
 
-			if (i == 0 && j == 0)
-				rows->function[row].flat += value;
-			if (rows->stamp[row] != number)
-				rows->function[row].cum += value;
+			if (i == 0 && j == 0) {
+				function->flat += value;
+				add_error(&function->flat_error, error);
+			}
+			if (rows->stamp[row] != number) {
+				function->cum += value;
+				add_error(&function->cum_error, error);
+			}
 			rows->stamp[row] = number;
 		}
 	}
@@ -153,9 +164,15 @@ void profile_view_init(struct profile_view *view, const Perftools__Profiles__Pro
 {
 	struct rows rows;
 
+	*view = (struct profile_view){.model = error_model_of(profile, type)};
 	rows_init(&rows, profile);
-	for (size_t i = 0; i < profile->n_sample; i++)
-		rows_add(&rows, profile, profile->sample[i], profile->sample[i]->value[type], i + 1);
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		const Perftools__Profiles__Sample *sample = profile->sample[i];
+		struct error error = error_of_sample(&view->model, profile, sample);
+
+		rows_add(&rows, profile, sample, sample->value[type], error, i + 1);
+		add_error(&view->total_error, error);
+	}
 	rows_finish(&rows, view);
 	view->total = profile_view_total(profile, type);
 }

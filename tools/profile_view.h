@@ -3,6 +3,7 @@
 #define MPROF_TOOLS_PROFILE_VIEW_H
 
 #include "pprof/decode.h"
+#include "tools/error.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,12 +13,15 @@ struct view_function {
 	char *name;   /* demangled; "[module]" for frames without a function, "<unknown>" without a module too */
 	int64_t flat; /* of the samples whose leaf this is */
 	int64_t cum;  /* of the samples it is in at all, each counted once however often it recurs */
+	struct error flat_error, cum_error;
 };
 
 struct profile_view {
 	struct view_function *functions; /* largest flat first, then largest cum, then by name; no all-zero ones */
 	size_t count;
 	int64_t total; /* sum of every sample's magnitude, also of samples without frames */
+	struct error total_error;
+	struct error_model model; /* what the errors rest on */
 };
 
 /* The index of the sample type of this name ("inuse_space"), of the last one for NULL; -1 when there is none. */

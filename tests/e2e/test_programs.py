@@ -41,8 +41,8 @@ BASH = r"""
 declare -A table
 for i in {1..3000}; do table[key$((i % 500))]+="$i "; done
 echo ${#table[@]} ${table[key77]}
-text=$(for i in {1..200}; do (echo "subshell $i $( (echo nested) )"); done)
-echo "$text" | while read -r a b c; do [[ $b == 1*7 ]] && echo "$a-$b-$c"; done
+text=$(for i in {1..20}; do (echo "subshell $i $( (echo nested) )"); done)
+echo "$text" | while read -r a b c; do [[ $b == 1* ]] && echo "$a-$b-$c"; done
 printf '%s\n' {a..z}{a..z} | sort -r | head -n 3
 diff <(seq 1 500) <(seq 2 501) | tail -n 2
 echo err >&2
@@ -54,13 +54,13 @@ set -e
 export HOME=$PWD GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE='2020-01-01T00:00:00Z' GIT_COMMITTER_DATE='2020-01-01T00:00:00Z'
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=c GIT_COMMITTER_EMAIL=c@example.org
 git init -q -b main .
-for i in 1 2 3; do
-	for j in $(seq 60); do seq $((i * j)) $((i * j + 300)) >file$j; done
+for i in 1 2; do
+	for j in $(seq 30); do seq $((i * j)) $((i * j + 300)) >file$j; done
 	git add .
 	git commit -q -m "commit $i"
 done
 git log --stat --format=%H%n%s | tail -n 100
-git diff HEAD~2 HEAD | cksum
+git diff HEAD~1 HEAD | cksum
 git gc -q
 git fsck --strict
 git blame file7 | tail -n 3
@@ -69,9 +69,8 @@ git checkout no-such-branch
 
 CXX = """
 #include <map>
-#include <regex>
 #include <string>
-int main(int n, char **v) { std::map<std::string, int> m; m[v[0]]++; return std::regex_match(v[0], std::regex("a+")) + m.size(); }
+int main(int n, char **v) { std::map<std::string, int> m; m[v[0]] += n; return m.size(); }
 """
 
 
@@ -112,7 +111,7 @@ class Programs(ProgramTest):
         self.check("sort", "-n", "--parallel=2", "-S", "2M", stdin="".join(f"{n}\n" for n in numbers).encode())
 
     def test_xz(self):
-        text = random.Random(2).choices([b"alpha ", b"beta ", b"gamma ", b"delta\n"], k=300000)
+        text = random.Random(2).choices([b"alpha ", b"beta ", b"gamma ", b"delta\n"], k=100000)
         self.check("xz", "-c", "-6", "-T2", stdin=b"".join(text))
         packed = self.plain("xz", "-c", stdin=b"".join(text)).out
         self.check("xz", "-dc", stdin=packed)
@@ -165,8 +164,8 @@ class Names(ProgramTest):
         subprocess.run(["gcc", "-shared", "-o", "libsqlite3.so.0", "-Wl,-Bsymbolic", "-Wl,-soname,libsqlite3.so.0",
                         "-Wl,--whole-archive", archive.stdout.strip(), "-Wl,--no-whole-archive", "-lm", "-lz"],
                        cwd=self.work, check=True)
-        outcome = self.profiled("sqlite3", "-batch", stdin=SQL.encode(), LD_LIBRARY_PATH=str(self.work))
-        self.assertEqual(outcome.err.count(b"no_such_column"), outcome.err.count(b"\n"))
+        outcome = self.profiled("sqlite3", "-batch", rate=65536, stdin=SQL.encode(), LD_LIBRARY_PATH=str(self.work))
+        self.assertEqual(outcome, self.plain("sqlite3", "-batch", stdin=SQL.encode()))
         (path,) = self.profile_paths()
         for text in (pprof(path, "-top", "-sample_index=alloc_space", "-nodecount=0", "-nodefraction=0"),
                      self.top(path, "--sample", "alloc_space", "-n", "0")):

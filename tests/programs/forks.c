@@ -79,7 +79,7 @@ static void keep(void)
 
 /* --- many: forks while eight threads allocate; each child allocates and exits ---------------------------------------- */
 
-enum { FORKS = 100 };
+enum { FORKS = 40 };
 
 static volatile int stop;
 
@@ -89,7 +89,7 @@ static void *allocate_until_stopped(void *unused)
 
 	for (unsigned i = 0; !stop; i++) {
 		free(blocks[i % 64]);
-		blocks[i % 64] = malloc(i * 37 % 5000);
+		blocks[i % 64] = malloc(i * 37 % 64 * 64);
 	}
 	for (int i = 0; i < 64; i++)
 		free(blocks[i]);

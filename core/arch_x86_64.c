@@ -1,0 +1,50 @@
+/* arch_x86_64.c - what depends on the processor: x86-64. */
+#include "core/arch.h"
+
+#include "core/sys.h"
+
+#include <libunwind-x86_64.h>
+
+const char arch_unwinder_library[] = "libunwind-x86_64.so.8";
+const char arch_unwinder_prefix[] = "_Ux86_64_";
+const int arch_frame_pointer = UNW_X86_64_RBP;
+
+long sys_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	/* Source: System V ABI, AMD64 supplement, A.2.1: the kernel takes the fourth argument in r10 and clobbers rcx, r11. */
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+uintptr_t arch_thread_pointer(void)
+{
+	uintptr_t pointer;
+
+	/* Source: ELF Handling For Thread-Local Storage, 4.1 (variant II): the word at %fs:0 holds its own address. */
+	__asm__("movq %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+void arch_call_on_stack(void (*function)(void *argument), void *argument, uintptr_t stack_top)
+{
+	uintptr_t saved;
+
+	/* rbx keeps the old stack pointer, being preserved by the callee; all other call-clobbered registers are listed. */
+	__asm__ volatile("movq %%rsp, %0\n\t"
+			 "movq %1, %%rsp\n\t"
+			 "call *%2\n\t"
+			 "movq %0, %%rsp"
+			 : "=&b"(saved)
+			 : "r"(stack_top), "r"(function), "D"(argument)
+			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2",
+			   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+			   "xmm14", "xmm15");
+}

@@ -1,0 +1,95 @@
+/* walk.c - steps from frame to frame by unwind rules. */
+#include "core/walk.h"
+
+#include "core/rules.h"
+
+static bool read_word(struct walk *walk, uintptr_t address, uintptr_t *word)
+{
+	if (!bounds_allow(&walk->bounds, address))
+		return false;
+	*word = *(const uintptr_t *)address;
+	return true;
+}
+
+/* Callers are above: in one stack the CFA only rises, so that a walk ends. */
+static bool advance(struct walk *walk, uintptr_t pc, uintptr_t cfa, uintptr_t bp)
+{
+	if (!walk_plausible_code(pc) || cfa <= walk->sp || cfa % 8 != 0)
+		return false;
+	walk->pc = pc;
+	walk->sp = cfa;
+	walk->bp = bp;
+	walk->interrupted = false;
+	return true;
+}
+
+bool walk_step_frame_pointer(struct walk *walk)
+{
+	uintptr_t bp, pc;
+
+	if (walk->bp < walk->sp || !read_word(walk, walk->bp, &bp) || !read_word(walk, walk->bp + 8, &pc))
+		return false;
+	return advance(walk, pc, walk->bp + 16, bp);
+}
+
+/* The caller's BP; an unreadable one is as good as lost. */
+static uintptr_t caller_bp(struct walk *walk, const struct rule *rule, uintptr_t cfa, uintptr_t base)
+{
+	uintptr_t bp = 0;
+
+	if (rule->bp_from == RULE_BP_SAME)
+		return walk->bp;
+	if (rule->bp_from == RULE_BP_AT_CFA)
+		read_word(walk, cfa + (uintptr_t)(intptr_t)rule->bp, &bp);
+	else if (rule->bp_from == RULE_BP_AT_BASE)
+		read_word(walk, base + (uintptr_t)(intptr_t)rule->bp, &bp);
+	return bp;
+}
+
+/* Out of a signal handler: the interrupted frame may be on another stack. */
+static bool step_signal(struct walk *walk, const struct rule *rule)
+{
+	uintptr_t sp, pc, bp;
+
+	if (!read_word(walk, walk->sp + (uintptr_t)(intptr_t)rule->cfa, &sp) ||
+	    !read_word(walk, walk->sp + (uintptr_t)(intptr_t)rule->ip, &pc) || !walk_plausible_code(pc))
+		return false;
+	bp = caller_bp(walk, rule, sp, walk->sp);
+	walk->pc = pc;
+	walk->sp = sp;
+	walk->bp = bp;
+	walk->interrupted = true;
+	walk->bounds = bounds_of(sp);
+	return true;
+}
+
+bool walk_step(struct walk *walk, uint64_t packed)
+{
+	struct rule rule = rule_unpack(packed);
+	uintptr_t base = walk->sp;
+	uintptr_t cfa, pc;
+
+	switch (rule.kind) {
+	case RULE_NONE:
+		return walk_step_frame_pointer(walk);
+	case RULE_SIGNAL:
+		return step_signal(walk, &rule);
+	case RULE_SP:
+		cfa = walk->sp + (uintptr_t)(intptr_t)rule.cfa;
+		break;
+	case RULE_BP:
+		base = walk->bp;
+		cfa = walk->bp + (uintptr_t)(intptr_t)rule.cfa;
+		break;
+	case RULE_BP_DEREF:
+		base = walk->bp;
+		if (!read_word(walk, walk->bp + (uintptr_t)(intptr_t)rule.cfa, &cfa))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	if (!read_word(walk, cfa - 8, &pc))
+		return false;
+	return advance(walk, pc, cfa, caller_bp(walk, &rule, cfa, base));
+}
