@@ -292,10 +292,11 @@ class Report(CliTest):
 class Top(CliTest):
     TYPES = ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space")
 
-    def go_rows(self, path, sample_type):
-        text = subprocess.run(["go", "tool", "pprof", "-top", f"-sample_index={sample_type}", path], check=True,
-                              capture_output=True, text=True, cwd=self.dir).stdout
-        rows = self.rows(text)
+    def go_rows(self, path, sample_type, symbolize="local"):
+        text = subprocess.run(["go", "tool", "pprof", f"-symbolize={symbolize}", "-top",
+                               f"-sample_index={sample_type}", path], check=True, capture_output=True, text=True, cwd=self.dir).stdout
+        # Go's demangler drops what a lambda within a template captures, libiberty's does not: the one known difference of names.
+        rows = {name: figures for name, figures in self.rows(text).items() if "{lambda" not in name}
         return {re.sub(r" \((partial-)?inline\)$", "", name): figures for name, figures in rows.items()}
 
     @staticmethod
@@ -303,15 +304,16 @@ class Top(CliTest):
         """{function: (flat, flat%, cum, cum%)} of a table; sum% depends on how ties are ordered."""
         rows = {}
         for line in text.splitlines():
-            found = re.fullmatch(r" *(-?\d\S*) +(\S+%) +\S+% +(-?\d\S*) +(\S+%) +(.+)", line)
+            found = re.fullmatch(r" *(-?\d\S*)(?: +(?:-|±\S+%))? +(\S+%) +\S+% +(-?\d\S*)(?: +(?:-|±\S+%))? +(\S+%) +(.+)",
+                                 line)
             if found:
                 rows[found.group(5)] = found.groups()[:4]
         return rows
 
-    def assert_same_as_go(self, path):
+    def assert_same_as_go(self, path, symbolize="local"):
         for sample_type in self.TYPES:
             with self.subTest(sample_type=sample_type):
-                go = self.go_rows(path, sample_type)
+                go = self.go_rows(path, sample_type, symbolize)
                 text = self.mprof("top", "--sample", sample_type, "-n", "0", path).stdout
                 ours = self.rows(text)
                 self.assertTrue(go or "Nothing to show" in text)
@@ -334,7 +336,8 @@ class Top(CliTest):
         self.assert_same_as_go(self.profile("--rate", "1", os.path.join(SAMPLES, "cxx_mix")))
 
     def test_same_as_go_without_names(self):
-        self.assert_same_as_go(self.profile("--rate", "1", "--symbols", "none", sys.executable, "-c", "import json"))
+        self.assert_same_as_go(self.profile("--rate", "1", "--symbols", "none", sys.executable, "-c", "import json"),
+                               symbolize="none")
 
     def test_number_of_lines(self):
         path = self.profile("--rate", "1", sys.executable, "-c", "import json")
