@@ -85,17 +85,21 @@ static void draw(struct sampler *sampler, uint64_t rate)
 	set_pending(sampler, rate == 1 ? 0 : sampler_gap(sampler, rate));
 }
 
-bool sampler_judge(struct sampler *sampler, uint64_t size, uint64_t rate)
+uint64_t sampler_judge(struct sampler *sampler, uint64_t size, uint64_t rate)
 {
-	uint64_t pending;
+	uint64_t pending, drawn_under;
 
-	if (sampler->rate != rate)
+	if (sampler->rate == 0)
 		draw(sampler, rate);
 	pending = sampler->countdown + sampler->rest_bytes;
-	if (size < pending) {
-		set_pending(sampler, pending - size);
-		return false;
+	drawn_under = sampler->rate;
+	if (size >= pending) {
+		draw(sampler, rate); /* the overshoot is discarded: memoryless */
+		return drawn_under;
 	}
-	draw(sampler, rate); /* the overshoot is discarded: memoryless */
-	return true;
+	if (drawn_under == rate)
+		set_pending(sampler, pending - size);
+	else
+		draw(sampler, rate); /* this object has had its chance; the next one begins a new gap */
+	return 0;
 }

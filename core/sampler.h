@@ -10,7 +10,8 @@
  * distribution would lock its phase onto periodic allocation patterns.
  *
  * The pending gap is counted down in chunks of at most SAMPLER_CHUNK_BYTES. At the end of a chunk a thread that finds another
- * rate than the one it drew under draws again, which is exact because the exponential has no memory. So a new rate
+ * rate than the one it drew under draws again, which is exact because the exponential has no memory. A gap that ends
+ * before that counts under the rate it was drawn under. So a new rate
  * reaches every running thread within one chunk, without a registry of threads. */
 #define SAMPLER_CHUNK_BYTES ((uint64_t)1 << 20)
 
@@ -38,10 +39,11 @@ static inline bool sampler_skips(struct sampler *sampler, uint64_t size)
 	return true;
 }
 
-/* The cold half: true when an allocation of `size` bytes is to be sampled at `rate` (at least 1). At rate 1 every
- * allocation is, those of size 0 too.
+/* The cold half: the rate under which an allocation of `size` bytes is to be sampled, or 0 when it is not. `rate` (at least 1) is
+ * the one in force now; the gap that ends with this object may have been drawn under the one before. At rate 1 every
+ * allocation is sampled, those of size 0 too.
  * Context: the state's own thread; async-signal-safe against other threads' states. */
-bool sampler_judge(struct sampler *sampler, uint64_t size, uint64_t rate);
+uint64_t sampler_judge(struct sampler *sampler, uint64_t size, uint64_t rate);
 
 /* Take new entropy for the states seeded from now on; call at load and in a forked child. */
 void sampler_seed_process(void);

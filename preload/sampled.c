@@ -138,7 +138,10 @@ static struct verdict judge_slow(size_t size)
 	struct sampler *sampler = &profiler_thread.sampler;
 	uint64_t rate = rate_get();
 
-	if (rate == 0 || sampler_skips(sampler, size) || !sampler_judge(sampler, size, rate))
+	if (rate == 0 || sampler_skips(sampler, size))
+		return (struct verdict){.sampled = false};
+	rate = sampler_judge(sampler, size, rate);
+	if (rate == 0)
 		return (struct verdict){.sampled = false};
 	return (struct verdict){
 		.sampled = true, .rate = rate, .anywhere = rate_begin_anywhere(rate, profiler_thread_index())};
