@@ -158,13 +158,26 @@ $(BUILD)/bench/counters: $(call objects,bench/counters.c core/sizeclass.c)
 	@echo "  LD   $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lpthread
 
-bench: all $(BUILD)/bench/counters
+$(BUILD)/bench/capture: $(call objects,bench/capture.c $(filter-out core/sizeclass.c,$(CORE)))
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lunwind -lm
+
+$(BUILD)/bench/scale_rate1: $(call objects,bench/scale_rate1.c)
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lpthread
+
+bench: all $(BUILD)/bench/counters $(BUILD)/bench/capture $(BUILD)/bench/scale_rate1
 	$(BUILD)/bench/counters
+	$(BUILD)/bench/capture
+	LD_PRELOAD=$(abspath $(LIB)) HEAPPROF_RATE=1 HEAPPROF_EXIT=0 $(BUILD)/bench/scale_rate1
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/mprof
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/$(notdir $(LIB))
+	install -m 644 preload/mprof.h $(DESTDIR)$(PREFIX)/include/mprof.h
 
 clean:
 	rm -rf $(BUILD)

@@ -122,6 +122,11 @@ rule_needed() {
 		sed "s|.*|$library: needs &|"
 }
 
+# README's table of variables is what core/options.def says.
+rule_tables() {
+	scripts/readme-table.sh --check
+}
+
 rule_sections() {
 	readelf -lW "$library" | grep -qE 'GNU_STACK.* RW +0x' || echo "$library: asks for an executable stack"
 	! readelf -dW "$library" | grep -q TEXTREL || echo "$library: has text relocations"
@@ -131,7 +136,7 @@ rule_sections() {
 
 passed=0
 failed=0
-for rule in format layers includes headers first_lines shell exports imports needed sections; do
+for rule in format layers includes headers first_lines tables shell exports imports needed sections; do
 	case $rule in exports | imports | needed | sections)
 		if [ ! -f "$library" ]; then
 			echo "$rule: $library is not built"
