@@ -249,10 +249,11 @@ static void read_bp(const struct probe *probe, uint64_t number, uint64_t cfa_num
 	struct symbol address;
 
 	rule->bp_from = RULE_BP_LOST;
+	rule->bp = -8;
 	if (number == symbol_make(ORIGIN_BP, 0)) {
 		rule->bp_from = RULE_BP_SAME;
 	} else if (word_address(probe, number, &address)) {
-		if (from_cfa(rule, base, cfa_number, address, &rule->bp)) {
+		if (from_cfa(rule, base, cfa_number, address, &rule->bp) && rule->bp <= -8) {
 			rule->bp_from = RULE_BP_AT_CFA;
 		} else if (address.origin == base) {
 			rule->bp_from = RULE_BP_AT_BASE;

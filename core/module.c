@@ -19,8 +19,7 @@
 
 /* A published module and what tells it from another object that is mapped at the same place later. */
 struct entry {
-	struct module module; /* first: module_get hands it out */
-	unsigned id;
+	struct module module;		       /* first: module_get hands it out */
 	const char *loader_name;	       /* as the loader calls it; "" for the program */
 	const unsigned char *build_id_address; /* in the object's own memory; NULL = no build ID */
 };
@@ -30,6 +29,10 @@ static struct entry *entries[MODULE_MAX]; /* atomic; by id */
 static struct entry *slots[SLOTS];	  /* atomic; by start address, linear probing */
 static unsigned entry_count = 1;	  /* atomic; next id */
 static unsigned self_id;
+
+/* The program and libc stay loaded for the life of the process: of them the loader need not be asked again. */
+#define LASTING 2
+static const struct module *lasting[LASTING]; /* written by module_init */
 
 /* Find the build ID among the notes of one PT_NOTE segment. Source: ELF gABI, "Note Section"; sizes are padded to 4. */
 static void find_build_id(struct entry *entry, const unsigned char *notes, size_t bytes)
@@ -171,47 +174,65 @@ static size_t first_slot(uintptr_t start)
 }
 _Static_assert(SLOTS == 1 << 13, "first_slot takes 13 bits");
 
-/* Give the entry the next id and put it where module_of finds it. Returns the id. */
-static unsigned publish(struct entry *entry, size_t slot)
+/* Give the entry the next id and put it where module_at finds it. NULL when there are no more ids. */
+static const struct module *publish(struct entry *entry, size_t slot)
 {
 	struct entry *empty = NULL;
 	unsigned id = add_relaxed(&entry_count, 1); /* relaxed: the stores below publish */
 
 	if (id >= MODULE_MAX) {
 		store_relaxed(&entry_count, MODULE_MAX);
-		return MODULE_NONE;
+		return NULL;
 	}
-	entry->id = id;
+	entry->module.id = id;
 	store_release(&entries[id], entry); /* pairs with the load_acquire in module_get */
-	/* Pairs with the load_acquire in module_of. Two threads that meet the same new object may both register it: harmless, the
+	/* Pairs with the load_acquire in ask_loader. Two threads that meet the same new object may both register it: harmless, the
 	 * one in the first slot is used from then on. */
 	while (!cas_release(&slots[slot], &empty, entry)) {
 		empty = NULL;
 		slot = (slot + 1) % SLOTS;
 	}
-	return id;
+	return &entry->module;
 }
 
-unsigned module_of(uintptr_t pc)
+static const struct module *ask_loader(uintptr_t pc)
 {
 	struct dl_find_object object;
 	struct entry *entry;
 	size_t slot;
 
 	if (_dl_find_object((void *)pc, &object) != 0)
-		return MODULE_NONE;
+		return NULL;
 	slot = first_slot((uintptr_t)object.dlfo_map_start);
 	for (;; slot = (slot + 1) % SLOTS) {
 		entry = load_acquire(&slots[slot]); /* pairs with the cas_release in publish */
 		if (entry == NULL)
 			break;
 		if (entry->module.start == (uintptr_t)object.dlfo_map_start && still_loaded(entry, &object))
-			return entry->id;
+			return &entry->module;
 	}
 	if (load_relaxed(&entry_count) >= MODULE_MAX) /* relaxed: publish checks again */
-		return MODULE_NONE;
+		return NULL;
 	entry = make_entry(&object);
-	return entry == NULL ? MODULE_NONE : publish(entry, slot);
+	return entry == NULL ? NULL : publish(entry, slot);
+}
+
+const struct module *module_at(uintptr_t pc)
+{
+	for (unsigned i = 0; i < LASTING; i++) {
+		const struct module *module = lasting[i];
+
+		if (module != NULL && pc - module->start < module->end - module->start)
+			return module;
+	}
+	return ask_loader(pc);
+}
+
+unsigned module_of(uintptr_t pc)
+{
+	const struct module *module = module_at(pc);
+
+	return module == NULL ? MODULE_NONE : module->id;
 }
 
 void module_init(struct arena *arena, const void *self)
@@ -220,7 +241,8 @@ void module_init(struct arena *arena, const void *self)
 	const struct link_map *program = dlopen(NULL, RTLD_LAZY);
 
 	memory = arena;
-	module_of((uintptr_t)program->l_ld); /* the first: id 1 */
+	lasting[0] = ask_loader((uintptr_t)program->l_ld); /* the first: id 1 */
+	lasting[1] = ask_loader((uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
 	self_id = self == NULL ? MODULE_NONE : module_of((uintptr_t)self);
 }
 

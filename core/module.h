@@ -20,6 +20,7 @@ struct module_segment {
 
 /* Immutable once published. */
 struct module {
+	unsigned id;
 	uintptr_t start, end;  /* whole span of the object's mappings */
 	uintptr_t bias;	       /* load bias: address = bias + ELF p_vaddr/st_value */
 	const char *path;      /* absolute where the loader knew it so; "[vdso]" for the vdso; never NULL */
@@ -40,6 +41,9 @@ void module_init(struct arena *arena, const void *self);
 /* The id of the loaded object that pc is in now, registering it when it is new; MODULE_NONE when there is none.
  * Context: any thread, any signal handler; lock-free (glibc's _dl_find_object, since 2.35); no allocation but from the arena. */
 unsigned module_of(uintptr_t pc);
+
+/* The same as a record, or NULL: module_of without a further look-up. */
+const struct module *module_at(uintptr_t pc);
 
 /* The record of an id from module_of; NULL for MODULE_NONE. Valid for the life of the process. */
 const struct module *module_get(unsigned id);

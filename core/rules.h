@@ -47,6 +47,18 @@ struct rule {
 #define RULE_IP_BITS (RULE_BP_SHIFT - RULE_IP_SHIFT)
 #define RULE_BP_BITS (RULE_CFA_SHIFT - RULE_BP_SHIFT)
 
+/* A plain rule: RULE_SP or RULE_BP, with a BP that is the same or at [CFA + bp], bp <= -8. One mask tells, and two bits
+ * choose. Where the caller's BP is not saved, bp is -8, so that the word can be read all the same. */
+#define RULE_PLAIN_MASK 0x16U
+#define RULE_PLAIN 0x06U
+#define RULE_BY_BP 0x01U
+#define RULE_BP_SAVED 0x08U
+_Static_assert((RULE_SP & RULE_PLAIN_MASK) == RULE_PLAIN && (RULE_BP & RULE_PLAIN_MASK) == RULE_PLAIN &&
+		       (RULE_BP_DEREF & RULE_PLAIN_MASK) != RULE_PLAIN &&
+		       (RULE_SIGNAL & RULE_PLAIN_MASK) != RULE_PLAIN && (RULE_BP & RULE_BY_BP) != 0 &&
+		       (RULE_SP & RULE_BY_BP) == 0 && RULE_BP_SAVED == RULE_BP_AT_CFA << RULE_BP_FROM_SHIFT,
+	       "the masks say what they are for");
+
 /* Into one word, never 0, and back. False when an offset does not fit. */
 bool rule_pack(const struct rule *rule, uint64_t *packed);
 
@@ -88,11 +100,10 @@ extern size_t rules_offset_mask; /* for offsets in bytes */
  * Context: any thread, any signal handler; lock-free. */
 uint64_t rules_find(uint64_t frame);
 
-/* The same when the entry is where it is first looked for; else 0. */
-static inline uint64_t rules_find_first(uint64_t frame)
+/* The same when the entry is where it is first looked for, else 0; `table` and `mask` are the two above. */
+static inline uint64_t rules_find_first(const struct rule_entry *table, size_t mask, uint64_t frame)
 {
-	const struct rule_entry *entry =
-		(const struct rule_entry *)((const char *)rules_table + (frame & rules_offset_mask));
+	const struct rule_entry *entry = (const struct rule_entry *)((const char *)table + (frame & mask));
 
 	/* Pairs with the store_release in rules_add: the rule is there. */
 	return __builtin_expect(load_acquire(&entry->frame) == frame, 1) ? entry->rule : 0;

@@ -20,6 +20,9 @@
 /* The rule table's share of the arena. 256 MiB give 4 MiB: 262,144 return addresses. */
 #define RULES_SHARE 64
 
+/* A choice that a branch would often guess wrong: a conditional move. */
+#define UNPREDICTABLE(condition) __builtin_expect_with_probability(!!(condition), 1, 0.5)
+
 struct buffer {
 	unsigned busy; /* atomic: 1 while a thread captures into it */
 	uint64_t frames[STACK_DEPTH_MAX];
@@ -62,21 +65,6 @@ static unsigned take_buffer(unsigned hint)
 	return BUFFERS;
 }
 
-/* The module that an address lies in, asked for once per run of frames in the same one. */
-struct run {
-	const struct module *module;
-	unsigned id;
-};
-
-static unsigned run_module(struct run *run, uintptr_t address)
-{
-	if (run->module == NULL || address - run->module->start >= run->module->end - run->module->start) {
-		run->id = module_of(address);
-		run->module = module_get(run->id);
-	}
-	return run->id;
-}
-
 static uint64_t rule_of(uint64_t frame)
 {
 	uint64_t packed;
@@ -99,33 +87,44 @@ static bool leave_own_frames(struct walk *walk)
 	return true;
 }
 
-/* Follow callers as long as they are in one module, their rules are known and plain (CFA = SP or BP + offset), and all words are in the
- * bounds known at the start: what nearly all frames are. Leaves the walk at the first frame that is not; returns the number of frames
- * noted. All that counts for speed is the chain pc -> rule -> CFA -> pc. */
-static __attribute__((noinline)) size_t walk_plain(struct walk *walk, const struct run *run, uint64_t *frames,
-						   size_t cap)
+/* Follow callers as long as their rules are known and plain (CFA = SP or BP + offset) and all words are in the bounds known at the
+ * start: what nearly all frames are. Leaves the walk at the first frame that is not, at pc 0 behind the outermost one; returns
+ * the number of frames noted. All that counts for speed is the chain pc -> rule -> CFA -> pc. */
+static __attribute__((noinline)) size_t walk_plain(struct walk *walk, uint64_t *frames, size_t cap)
 {
-	const uintptr_t start = run->module->start, size = run->module->end - start;
-	const uint64_t id = frame_make(0, run->id);
+	const struct rule_entry *const table = rules_table;
+	const size_t mask = rules_offset_mask;
 	const uintptr_t high = walk->bounds.high;
 	uintptr_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
+	uintptr_t start = 0, size = 0; /* of the module that the frame before was in */
+	uint64_t id = 0;	       /* its id in a frame word */
 	size_t n = 0;
 
-	while (n < cap && pc - 1 - start < size) {
-		uint64_t packed = rules_find_first(id | (pc - 1));
-		uintptr_t cfa =
-			((packed & RULE_KIND_MASK) == RULE_SP ? sp : bp) + (uintptr_t)(intptr_t)rule_cfa(packed);
-		uintptr_t bp_address = cfa + (uintptr_t)(intptr_t)rule_bp(packed);
-		unsigned bp_from = (unsigned)packed >> RULE_BP_FROM_SHIFT & 3;
+	while (n < cap) {
+		if (pc - 1 - start >= size) {
+			const struct module *module = module_at(pc - 1);
 
-		if ((packed & RULE_KIND_MASK) < RULE_SP || bp_from > RULE_BP_AT_CFA)
+			if (module == NULL)
+				break;
+			start = module->start;
+			size = module->end - start;
+			id = frame_make(0, module->id);
+		}
+		uint64_t packed = rules_find_first(table, mask, id | (pc - 1));
+		uintptr_t cfa = (UNPREDICTABLE(packed & RULE_BY_BP) ? bp : sp) + (uintptr_t)(intptr_t)rule_cfa(packed);
+		const uintptr_t *saved_bp = (const uintptr_t *)(cfa + (uintptr_t)(intptr_t)rule_bp(packed));
+
+		if ((packed & RULE_PLAIN_MASK) != RULE_PLAIN || cfa - sp - 1 >= high - sp || cfa % 8 != 0 ||
+		    (uintptr_t)saved_bp < sp) {
+			if ((packed & RULE_KIND_MASK) != RULE_END)
+				break;
+			frames[n++] = id | pc;
+			pc = 0;
 			break;
-		if (cfa <= sp || cfa > high || cfa % 8 != 0 || bp_address < walk->bounds.low || bp_address > high - 8)
-			break;
+		}
 		frames[n++] = id | pc;
 		pc = *(const uintptr_t *)(cfa - 8);
-		if (bp_from == RULE_BP_AT_CFA)
-			bp = *(const uintptr_t *)bp_address;
+		bp = UNPREDICTABLE(packed & RULE_BP_SAVED) ? *saved_bp : bp;
 		sp = cfa;
 	}
 	walk->pc = pc;
@@ -136,29 +135,23 @@ static __attribute__((noinline)) size_t walk_plain(struct walk *walk, const stru
 
 static size_t walk_stack(struct walk *walk, uint64_t *frames, size_t cap)
 {
-	struct run run = {0};
 	size_t n = 0;
 
 	for (;;) {
-		uintptr_t address = walk_lookup_address(walk);
-		unsigned id = run_module(&run, address);
+		uint64_t frame;
 
-		if (id != MODULE_NONE && !walk->interrupted && !frame_pointers_only) {
-			size_t plain = walk_plain(walk, &run, frames + n, cap - n);
-
-			n += plain;
-			if (!walk_plausible_code(walk->pc))
-				return n;
-			address = walk->pc - 1;
-			id = run_module(&run, address);
-		}
+		if (!walk->interrupted && !frame_pointers_only)
+			n += walk_plain(walk, frames + n, cap - n);
+		if (!walk_plausible_code(walk->pc))
+			return n;
 		if (n == cap) {
 			loss_count(LOSS_truncated);
 			return n;
 		}
+		frame = frame_make(walk_lookup_address(walk), module_of(walk_lookup_address(walk)));
 		/* Readers take one off every address but the leaf's: an interrupted instruction is given one more. */
-		frames[n++] = frame_make(address + 1, id);
-		if (!walk_step(walk, rule_of(frame_make(address, id))))
+		frames[n++] = frame + 1;
+		if (!walk_step(walk, rule_of(frame)))
 			return n;
 	}
 }
