@@ -29,7 +29,7 @@ static void start(void)
 
 TestSuite(module, .init = start);
 
-static const struct module *module_at(const void *address)
+static const struct module *record_of(const void *address)
 {
 	return module_get(module_of((uintptr_t)address));
 }
@@ -164,7 +164,7 @@ Test(module, vdso_has_an_image_and_no_file)
 
 	if (image == NULL) /* a kernel without one */
 		return;
-	module = module_at(image);
+	module = record_of(image);
 	cr_assert_not_null(module);
 	cr_assert_str_eq(module->path, "[vdso]");
 	cr_assert_eq(module->image, image);
