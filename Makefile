@@ -74,6 +74,14 @@ $(LIB_stacks) $(LIB_sizeclass): $(BUILD)/jemalloc.a preload/export.map
 		-Wl,--version-script=preload/export.map -Wl,-z,now,-z,relro -Wl,--gc-sections,--as-needed \
 		-Wl,-z,defs -Wl,-soname,$(@F)
 
+# For tests: every captured stack compared with libunwind's.
+ORACLE := $(BUILD)/tests/libmprof-oracle.so
+$(ORACLE): $(call objects,$(filter-out core/sizeclass.c,$(CORE)) $(PPROF) $(PRELOAD) tests/oracle/oracle.c) $(BUILD)/jemalloc.a
+	@mkdir -p $(@D)
+	@echo "  LD   $@"
+	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,--wrap=stack_capture $(STATIC) -lunwind -lm \
+		-Wl,--version-script=preload/export.map -Wl,-z,now -Wl,--gc-sections
+
 # --- the tool ---------------------------------------------------------------------------------------------------
 
 $(TOOL): $(call objects,$(TOOLS) pprof/decode.c $(PPROF) $(CORE))
@@ -125,13 +133,13 @@ deps:
 	@scripts/install-deps.sh
 
 check: deps
-	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(UNITBIN) $(SAMPLES)
+	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(ORACLE) $(UNITBIN) $(SAMPLES)
 	@scripts/check.sh $(BUILD)
 
 check-unit: $(UNITBIN)
 	$(UNITBIN)
 
-check-e2e: all $(LIB_sizeclass) $(SAMPLES)
+check-e2e: all $(LIB_sizeclass) $(ORACLE) $(SAMPLES)
 	python3 tests/e2e/run.py $(BUILD)
 
 # The unit tests once more, under AddressSanitizer + UBSan, and those of core/ under ThreadSanitizer, without Criterion.

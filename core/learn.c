@@ -43,7 +43,8 @@ struct symbol {
 /* One question to libunwind. */
 struct probe {
 	uintptr_t pc;			/* the address to look up */
-	struct dl_find_object object;	/* what it lies in */
+	const struct module *module;	/* what it lies in: unwind tables are read there only */
+	const unsigned char *header;	/* of the module's table (.eh_frame_hdr), or NULL */
 	struct symbol reads[READS_MAX]; /* addresses read, in order */
 	unsigned read_count;
 	bool table_found;
@@ -95,15 +96,15 @@ static int32_t read_i32(const unsigned char *at)
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, void *arg)
 {
 	struct probe *probe = arg;
-	const unsigned char *header = probe->object.dlfo_eh_frame;
+	const unsigned char *header = probe->header;
 	unw_dyn_info_t table = {.format = UNW_INFO_FORMAT_REMOTE_TABLE};
 	int error;
 
 	/* Version 1; frame pointer pcrel sdata4; count udata4; table datarel sdata4: what every linker writes. */
 	if (header == NULL || header[0] != 1 || header[1] != 0x1B || header[2] != 0x03 || header[3] != 0x3B)
 		return -UNW_ENOINFO;
-	table.start_ip = (unw_word_t)probe->object.dlfo_map_start;
-	table.end_ip = (unw_word_t)probe->object.dlfo_map_end;
+	table.start_ip = probe->module->start;
+	table.end_ip = probe->module->end;
 	table.u.rti.segbase = (unw_word_t)header;
 	table.u.rti.table_data = (unw_word_t)header + 12;
 	table.u.rti.table_len = (unw_word_t)(uint32_t)read_i32(header + 8) * 8 / sizeof(unw_word_t);
@@ -142,8 +143,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		probe->reads[probe->read_count++] = symbol;
 		return 0;
 	}
-	if (address < (uintptr_t)probe->object.dlfo_map_start ||
-	    address > (uintptr_t)probe->object.dlfo_map_end - sizeof(*value))
+	if (address < probe->module->start || address > probe->module->end - sizeof(*value))
 		return -UNW_EINVAL;
 	memcpy(value, (const void *)address, sizeof(*value));
 	return 0;
@@ -326,10 +326,13 @@ static void unlock(void)
 uint64_t learn_rule(uint64_t frame)
 {
 	struct probe probe = {.pc = frame_pc(frame), .packed = RULE_NONE};
+	struct dl_find_object object;
 	uint64_t mask, known;
 
-	if (space == NULL || _dl_find_object((void *)probe.pc, &probe.object) != 0)
+	probe.module = module_at(probe.pc);
+	if (space == NULL || probe.module == NULL || _dl_find_object((void *)probe.pc, &object) != 0)
 		return RULE_NONE;
+	probe.header = object.dlfo_eh_frame;
 	/* A handler that ran now and left by longjmp would leave the lock behind. */
 	sys_block_signals(&mask);
 	if (lock()) {

@@ -33,6 +33,7 @@ static unsigned self_id;
 /* The program and libc stay loaded for the life of the process: of them the loader need not be asked again. */
 #define LASTING 2
 static const struct module *lasting[LASTING]; /* written by module_init */
+static const struct link_map *program;	      /* likewise */
 
 /* Find the build ID among the notes of one PT_NOTE segment. Source: ELF gABI, "Note Section"; sizes are padded to 4. */
 static void find_build_id(struct entry *entry, const unsigned char *notes, size_t bytes)
@@ -70,23 +71,26 @@ static void add_segment(struct module *module, const ElfW(Phdr) * header)
 	segment->offset = header->p_offset;
 }
 
-/* Read the program headers, which the first mapping of an object starts with. */
-static void read_headers(struct entry *entry)
+static void take_headers(struct entry *entry, const ElfW(Phdr) * headers, unsigned count)
 {
 	struct module *module = &entry->module;
-	const ElfW(Ehdr) *elf = (const void *)module->start;
-	const ElfW(Phdr) * headers;
 
-	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phentsize != sizeof(*headers) ||
-	    elf->e_phoff + (size_t)elf->e_phnum * sizeof(*headers) > PAGE)
-		return;
-	headers = (const void *)(module->start + elf->e_phoff);
-	for (unsigned i = 0; i < elf->e_phnum; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) != 0)
 			add_segment(module, &headers[i]);
 		else if (headers[i].p_type == PT_NOTE && module->build_id_size == 0)
 			find_build_id(entry, (const void *)(module->bias + headers[i].p_vaddr), headers[i].p_memsz);
 	}
+}
+
+/* Read the program headers, which the first mapping of an object starts with. */
+static void read_headers(struct entry *entry)
+{
+	const ElfW(Ehdr) *elf = (const void *)entry->module.start;
+
+	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 && elf->e_phentsize == sizeof(ElfW(Phdr)) &&
+	    elf->e_phoff + (size_t)elf->e_phnum * sizeof(ElfW(Phdr)) <= PAGE)
+		take_headers(entry, (const void *)(entry->module.start + elf->e_phoff), elf->e_phnum);
 }
 
 static const char *keep(const char *directory, const char *name)
@@ -203,6 +207,8 @@ static const struct module *ask_loader(uintptr_t pc)
 
 	if (_dl_find_object((void *)pc, &object) != 0)
 		return NULL;
+	if (object.dlfo_link_map == program)
+		return lasting[0];
 	slot = first_slot((uintptr_t)object.dlfo_map_start);
 	for (;; slot = (slot + 1) % SLOTS) {
 		entry = load_acquire(&slots[slot]); /* pairs with the cas_release in publish */
@@ -215,6 +221,35 @@ static const struct module *ask_loader(uintptr_t pc)
 		return NULL;
 	entry = make_entry(&object);
 	return entry == NULL ? NULL : publish(entry, slot);
+}
+
+/* Called for the program, which heads the list, and then stopped. The program is special: the kernel may have mapped it in several pieces,
+ * and then _dl_find_object knows each by itself, the one with the headers being another than those with code and tables. */
+static int take_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	struct entry *entry = arena_alloc(memory, sizeof(*entry), 64);
+	uintptr_t start = UINTPTR_MAX, end = 0;
+
+	(void)size;
+	(void)unused;
+	if (entry == NULL)
+		return 1;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+
+		if (header->p_type != PT_LOAD)
+			continue;
+		start = header->p_vaddr < start ? header->p_vaddr : start;
+		end = header->p_vaddr + header->p_memsz > end ? header->p_vaddr + header->p_memsz : end;
+	}
+	entry->module.bias = info->dlpi_addr;
+	entry->module.start = (info->dlpi_addr + start) & ~(PAGE - 1);
+	entry->module.end = (info->dlpi_addr + end + PAGE - 1) & ~(PAGE - 1);
+	entry->loader_name = "";
+	name_module(&entry->module, entry->loader_name);
+	take_headers(entry, info->dlpi_phdr, info->dlpi_phnum);
+	lasting[0] = publish(entry, first_slot(entry->module.start));
+	return 1;
 }
 
 const struct module *module_at(uintptr_t pc)
@@ -237,11 +272,9 @@ unsigned module_of(uintptr_t pc)
 
 void module_init(struct arena *arena, const void *self)
 {
-	/* A handle is a struct link_map in glibc; NULL asks for the program's. */
-	const struct link_map *program = dlopen(NULL, RTLD_LAZY);
-
 	memory = arena;
-	lasting[0] = ask_loader((uintptr_t)program->l_ld); /* the first: id 1 */
+	program = dlopen(NULL, RTLD_LAZY); /* a handle is a struct link_map in glibc; NULL asks for the program's */
+	dl_iterate_phdr(take_program, NULL);
 	lasting[1] = ask_loader((uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
 	self_id = self == NULL ? MODULE_NONE : module_of((uintptr_t)self);
 }

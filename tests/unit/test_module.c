@@ -48,8 +48,9 @@ Test(module, program_is_the_first)
 	cr_assert(program->start <= (uintptr_t)start && (uintptr_t)start < program->end);
 }
 
-Test(module, self_may_be_unknown)
+Test(module_without_self, self_may_be_unknown)
 {
+	cr_assert_eq(arena_init(&arena, 16 << 20), 0);
 	module_init(&arena, NULL);
 	cr_assert_eq(module_self(), MODULE_NONE);
 	cr_assert_eq(module_of((uintptr_t)start), 1);
