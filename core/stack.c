@@ -138,7 +138,7 @@ static size_t walk_stack(struct walk *walk, uint64_t *frames, size_t cap)
 	size_t n = 0;
 
 	for (;;) {
-		uint64_t frame;
+		uint64_t frame, packed;
 
 		if (!walk->interrupted && !frame_pointers_only)
 			n += walk_plain(walk, frames + n, cap - n);
@@ -149,9 +149,11 @@ static size_t walk_stack(struct walk *walk, uint64_t *frames, size_t cap)
 			return n;
 		}
 		frame = frame_make(walk_lookup_address(walk), module_of(walk_lookup_address(walk)));
-		/* Readers take one off every address but the leaf's: an interrupted instruction is given one more. */
-		frames[n++] = frame + 1;
-		if (!walk_step(walk, rule_of(frame)))
+		packed = rule_of(frame);
+		/* Readers take one off every address: an interrupted instruction is given one more, and so is the trampoline that
+		 * a signal handler returns to, which nobody called. */
+		frames[n++] = frame + 1 + ((packed & RULE_KIND_MASK) == RULE_SIGNAL);
+		if (!walk_step(walk, packed))
 			return n;
 	}
 }

@@ -75,7 +75,7 @@ static void compare(const struct stack *stack, const uintptr_t *addresses, size_
 	for (; i < stack->depth && i < n; i++) {
 		uintptr_t ours = frame_pc(stack->frames[i]);
 
-		/* An interrupted instruction is noted one higher, as readers take one off every caller's address. */
+		/* An interrupted instruction and a signal trampoline are noted one higher, as readers take one off. */
 		if (ours != addresses[i] && ours != addresses[i] + 1)
 			break;
 		add_relaxed(&frames, 1);
