@@ -239,6 +239,9 @@ static void on_signal(int signal)
 {
 	(void)signal;
 	outer(&handler_chain);
+	__asm__ volatile(
+		"" ::
+			: "memory"); /* not a jump: the trampoline would be the caller, which is noted one higher */
 }
 
 NOINLINE static void raise_here(void)
