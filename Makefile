@@ -39,11 +39,11 @@ JEMALLOC_PIC := $(shell $(CC) -print-file-name=libjemalloc_pic.a)
 # Short lines unless V=1.
 Q := $(if $(V),,@)
 
-.PHONY: all demo check check-unit check-e2e check-asan check-tsan lint format bench install clean deps help
+.PHONY: all demo fuzz check check-unit check-e2e check-asan check-tsan lint format bench install clean deps help
 all: $(LIB) $(TOOL)
 
 help:
-	@echo "all demo check check-asan check-tsan lint format bench install clean"
+	@echo "all demo check check-asan check-tsan fuzz lint format bench install clean"
 
 # --- the library ------------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ deps:
 	@scripts/install-deps.sh
 
 check: deps
-	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(ORACLE) $(UNITBIN) $(SAMPLES)
+	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(ORACLE) $(UNITBIN) $(SAMPLES) $(FUZZERS)
 	@scripts/check.sh $(BUILD)
 
 check-unit: $(UNITBIN)
@@ -154,6 +154,20 @@ lint: all
 	scripts/lint.sh $(BUILD)
 format:
 	clang-format -i $(wildcard core/*.[ch] pprof/*.[ch] preload/*.[ch] tools/*.[ch] tests/*/*.[ch] tests/programs/*.cc)
+
+# Fuzzers (libFuzzer): `make fuzz SECONDS=600` runs each that long; what it finds new is added to its corpus.
+SECONDS ?= 60
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g -I. -I$(BUILD)/gen -fno-omit-frame-pointer \
+               -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(filter-out core/sizeclass.c,$(CORE)) pprof/decode.c | $(BUILD)/gen/pprof/profile.pb-c.h
+	@mkdir -p $(@D)
+	@echo "  FUZZ $<"
+	$(Q)clang $(FUZZ_CFLAGS) -DMPROF_VERSION='"$(VERSION)"' -o $@ $(filter %.c,$^) $(BUILD)/gen/pprof/profile.pb-c.c $(STATIC) -lm
+
+fuzz: $(FUZZERS)
+	@for fuzzer in $(FUZZERS); do GROW=1 scripts/fuzz.sh $$fuzzer -max_total_time=$(SECONDS) || exit 1; done
 
 # --- using it ---------------------------------------------------------------------------------------------------
 

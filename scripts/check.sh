@@ -46,6 +46,12 @@ counts $(plain_counts)
 run unit "$build/tests/unit" --color=never
 counts $(criterion_counts)
 
+# A short run of each fuzzer, which counts as one test.
+for fuzzer in "$build"/fuzz/*; do
+	run "fuzz" scripts/fuzz.sh "$fuzzer" -runs=20000 -max_len=4096
+	counts $((status == 0)) $((status != 0))
+done
+
 run e2e python3 tests/e2e/run.py "$build"
 counts $(plain_counts)
 

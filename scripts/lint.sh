@@ -9,7 +9,7 @@ library=$build/libmprof.so
 shopt -s nullglob
 
 layers="core pprof preload tools"
-sources=({core,pprof,preload,tools,bench}/*.[ch] tests/unit/*.[ch] tests/programs/*.{c,h,cc})
+sources=({core,pprof,preload,tools,bench}/*.[ch] tests/{unit,fuzz,oracle,tsan}/*.[ch] tests/programs/*.{c,h,cc})
 headers=({core,pprof,preload,tools,bench}/*.h tests/unit/*.h)
 scripts=({scripts,bench}/*.sh .ci/run tests/e2e/*.py {scripts,bench}/*.py)
 

@@ -5,7 +5,7 @@
 #include "core/module.h"
 #include "core/rules.h"
 #include "core/stack.h"
-#include "race.h"
+#include "tests/unit/race.h"
 
 #include <alloca.h>
 #include <criterion/criterion.h>
