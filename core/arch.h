@@ -11,9 +11,6 @@ extern const char arch_unwinder_prefix[];
 /* libunwind's number of the frame pointer register. */
 extern const int arch_frame_pointer;
 
-/* The top of this thread's stack if it was made by pthread_create (its control block lies above the stack), else some address. */
-uintptr_t arch_thread_pointer(void);
-
 /* Call function(argument) on another stack, whose highest address (16-byte aligned) is given, and come back.
  * Context: signals must be blocked meanwhile. */
 void arch_call_on_stack(void (*function)(void *argument), void *argument, uintptr_t stack_top);

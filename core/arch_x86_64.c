@@ -24,15 +24,6 @@ long sys_call(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-uintptr_t arch_thread_pointer(void)
-{
-	uintptr_t pointer;
-
-	/* Source: ELF Handling For Thread-Local Storage, 4.1 (variant II): the word at %fs:0 holds its own address. */
-	__asm__("movq %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-}
-
 void arch_call_on_stack(void (*function)(void *argument), void *argument, uintptr_t stack_top)
 {
 	uintptr_t saved;

@@ -5,7 +5,6 @@
  * in use stay mapped while the thread lives. Rejected: pthread_getattr_np, which reads /proc/self/maps, allocates and locks. */
 #include "core/bounds.h"
 
-#include "core/arch.h"
 #include "core/sys.h"
 
 #include <sys/auxv.h>
@@ -35,7 +34,7 @@ void bounds_init(void)
 
 static uintptr_t stack_end(uintptr_t sp)
 {
-	uintptr_t thread_pointer = arch_thread_pointer();
+	uintptr_t thread_pointer = (uintptr_t)__builtin_thread_pointer();
 
 	return sp < thread_pointer ? page_of(thread_pointer) : main_stack_end;
 }

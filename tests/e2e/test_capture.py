@@ -49,8 +49,16 @@ COUNTER = """
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-static int calls;
+#include <stddef.h>
+static int calls, mallocs;
 int counted_calls(void) { return calls; }
+int counted_mallocs(void) { return mallocs; }
+void *malloc(size_t size) {
+	static void *(*next)(size_t);
+	mallocs++;
+	if (next == NULL) next = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+	return next(size);
+}
 int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data) {
 	calls++;
 	return ((int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))dlsym(RTLD_NEXT, "dl_iterate_phdr"))(callback, data);
@@ -73,9 +81,14 @@ static void __attribute__((noinline)) deep(int n) { if (n == 0) { kept = malloc(
 static void __attribute__((noinline)) many(void) { for (int i = 0; i < 10000; i++) deep(20); }
 int main(void) {
 	int (*calls)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "counted_calls");
-	int before = 0, after = 0;
-	for (int i = 0; i < 2; i++) { before = calls(); many(); after = calls(); }
-	printf("%d\\n", after - before);
+	int (*mallocs)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "counted_mallocs");
+	int before = 0, after = 0, mallocs_before = 0, mallocs_after = 0;
+	for (int i = 0; i < 2; i++) {
+		before = calls(), mallocs_before = mallocs();
+		many();
+		after = calls(), mallocs_after = mallocs();
+	}
+	printf("%d %d\\n", after - before, mallocs_after - mallocs_before);
 	return 0;
 }
 """
@@ -182,12 +195,14 @@ class Capture(ProgramTest):
     def test_no_lock_and_no_loader_when_warm(self):
         counter = self.build("counter.so", COUNTER, "-shared", "-fPIC")
         host = self.build("counted", COUNTED_HOST)
-        for order in ([str(LIBRARY), counter], [counter, str(LIBRARY)]):
+        for order, own_mallocs in ([str(LIBRARY), counter], 0), ([counter, str(LIBRARY)], 10_000):
             with self.subTest(order=order):
                 outcome = finish(start([host], self.preloaded(1) | {"LD_PRELOAD": ":".join(order)}, self.work))
                 self.assertEqual((outcome.status, outcome.err), (0, b""))
                 # jemalloc's own mutexes, taken when a thread's cache is filled, are its business: a handful in 10,000.
-                self.assertLess(int(outcome.out), 100)
+                calls, mallocs = map(int, outcome.out.split())
+                self.assertLess(calls, 100)
+                self.assertEqual(mallocs, own_mallocs)  # the program's, when they pass the counter; ours never exist
 
     def test_libraries_opened_and_closed(self):
         one, other = self.plugin("first_of_two", 2001), self.plugin("other_of_two", 2002)
