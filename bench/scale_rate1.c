@@ -2,7 +2,7 @@
  *
  * Every allocation is recorded in one bucket, whose counters are what the threads could fight for. Each thread
  * allocates and frees in batches; the figure is the sum of all threads' pairs per second, the median of rounds that
- * alternate between 1 and N threads. The bar is 1.7 for 2 threads on 2 cores (DESIGN.md, "Buckets").
+ * alternate between 1 and N threads. The bar is 1.7 for 2 threads on 2 cores.
  *
  *     cc -O2 -fno-builtin -o build/scale_rate1 bench/scale_rate1.c -lpthread
  *     LD_PRELOAD=build/libmprof.so HEAPPROF_RATE=1 HEAPPROF_EXIT=0 build/scale_rate1 [THREADS]

@@ -19,7 +19,7 @@ struct encode_input {
 	size_t comment_count;
 };
 
-/* Write the profile described in README.md ("The profile") to `out`. Memory comes from `scratch` and is proportional
+/* Write the profile described in the README ("Reading a profile") to `out`. Memory comes from `scratch` and is proportional
  * to the number of distinct addresses, not of buckets. Returns 0, -ENOMEM (scratch full) or the sink's error.
  * Context: any thread, any signal handler; no malloc, no lock, no stdio; at most 4 KiB of stack. */
 int encode_profile(const struct encode_input *input, struct arena *scratch, struct sink *out);

@@ -178,7 +178,7 @@ class Text(ApiTest):
                     self.assertEqual(*(re.search(r"of (\S+) total", one)[1] for one in top))
 
     def test_one_sampled_profile_is_raw_and_scaled_by_the_reader(self):
-        # Sampled runs differ: so the text's own lines are scaled here, as FORMAT.md says, and pprof must show just that.
+        # Sampled runs differ: so the text's own lines are scaled here, as readers of it must, and pprof must show just that.
         path = self.out / "sampled.txt"
         outcome = self.profiled(sample("known_sites"), "big", rate=65536, HEAPPROF_FORMAT="text", HEAPPROF_OUT=str(path))
         self.assertEqual((outcome.status, outcome.err), (0, b""))

@@ -1,6 +1,6 @@
-"""test_statistics.py - figures that were wrong elsewhere: the cases G of CASES.md. (F7 and G3 are in test_lifetime.py.)
+"""test_statistics.py - figures that public bug reports say other profilers got wrong.
 
-The margins are those of the cases. Each says how many standard deviations it is: n objects of s bytes, sampled with
+Each margin says how many standard deviations it is: n objects of s bytes, sampled with
 p = 1 - exp(-s/rate), are estimated with the relative sigma sqrt((1-p)/(n p)), which is 1/sqrt(samples) for s << rate.
 """
 import math
@@ -36,7 +36,7 @@ class Statistics(ProgramTest):
         return [] if abs(got / truth - 1) <= margin else [f"{what}: {got} of {truth}, {(got / truth - 1) / sigma:.1f} sigma"]
 
     def test_large_objects_among_small_ones(self):
-        """G1. The margins are 4.6, 4.8, 4.5 and 4.1 sigma: one experiment misses with 8e-5, two with 6e-9."""
+        """golang/go#12620. The margins are 4.6, 4.8, 4.5 and 4.1 sigma: one experiment misses with 8e-5, two with 6e-9."""
         rate, rounds = 8192, 100_000
 
         def experiment() -> list[str]:
@@ -52,7 +52,7 @@ class Statistics(ProgramTest):
         self.assert_soon(experiment)
 
     def test_one_site_with_very_different_sizes(self):
-        """G2. 13 % of the objects is 4.1 sigma (5e-5), 2 % of the bytes 4.7; the same draw. Two experiments: 2e-9.
+        """jemalloc#1897. 13 % of the objects is 4.1 sigma (5e-5), 2 % of the bytes 4.7; the same draw. Two experiments: 2e-9.
 
         An estimate from the site's average size (121 B) would see 117 MiB of it as 1.2 million objects of that size.
         """
@@ -71,7 +71,7 @@ class Statistics(ProgramTest):
         self.assert_soon(experiment)
 
     def test_more_objects_than_32_bits_hold(self):
-        """G4. 3.0e9 objects, 91,600 samples: 6 sigma (2e-9) are 2 %. Two threads, to take half as long; a busy machine
+        """gperftools#1303. 3.0e9 objects, 91,600 samples: 6 sigma (2e-9) are 2 %. Two threads, to take half as long; a busy machine
         may not get that far in the program's 40 seconds, and 6 sigma are then more."""
         outcome = self.profiled(sample("statistics"), "pairs", timeout=120)
         self.assertEqual((outcome.status, outcome.err), (0, b""))
@@ -85,7 +85,7 @@ class Statistics(ProgramTest):
         self.assertEqual(values[2:], (0, 0))
 
     def test_a_rate_that_changes(self):
-        """G5. 200 MB at 512K, off, 200 MB at 32K: 21 % and 5 % are 4.1 and 3.9 sigma (1.4e-4 together); what one site
+        """DataDog/go-profiler-notes#11. 200 MB at 512K, off, 200 MB at 32K: 21 % and 5 % are 4.1 and 3.9 sigma (1.4e-4 together); what one site
         allocates under both is the sum of two independent estimates. Two experiments: 3e-8.
 
         When the rate changes the thread has up to 1 MiB of its pending gap to go, half of it is other sites'. That is
@@ -109,7 +109,7 @@ class Statistics(ProgramTest):
         self.assert_soon(experiment)
 
     def test_a_million_stacks(self):
-        """G6. 2^20 stacks at rate 1 do not fit into 64 MiB. What has no room of its own is in [other]; nothing is lost
+        """golang/go#69590. 2^20 stacks at rate 1 do not fit into 64 MiB. What has no room of its own is in [other]; nothing is lost
         of the totals, nor of the deaths: half of the blocks are freed. (Below some 32 MiB there is no room for a million
         live objects either: then the profile says that deaths go unseen.)"""
         ceiling, stacks = 64 << 20, 1 << 20

@@ -175,7 +175,7 @@ static void rates(const char *path)
 	CHECK(mprof_dump(path) == 0);
 }
 
-/* --- stretches PATH: 200 MB at the default rate, then 200 MB at 32 KiB (case G5), and as much freed ----------------- */
+/* --- stretches PATH: 200 MB at the default rate, then 200 MB at 32 KiB (DataDog/go-profiler-notes#11), and as much freed ----------------- */
 
 static void stretches(const char *path)
 {

@@ -137,7 +137,7 @@ static void frames(void)
 	qsort(numbers, 2, sizeof(numbers[0]), compare);
 }
 
-/* --- descriptors: nothing of ours is behind a number the program comes to use (case C1) ----------------------------- */
+/* --- descriptors: nothing of ours is behind a number the program comes to use (libunwind#291, #274) ----------------------------- */
 
 static void deep(int depth)
 {
@@ -166,7 +166,7 @@ static void descriptors(void)
 	CHECK(open("/dev/null", O_RDONLY) == ends[1] + 1);
 }
 
-/* --- small: 16 KiB thread stacks, a small alternate stack (case D1) ------------------------------------------------ */
+/* --- small: 16 KiB thread stacks, a small alternate stack (libunwind#935, jemalloc#2179) ------------------------------------------------ */
 
 static void *small_thread(void *unused)
 {
@@ -196,7 +196,7 @@ static void small(void)
 		raise(SIGUSR2);
 }
 
-/* --- thunk: code without tables and with garbage in rbp calls malloc (case D2) -------------------------------------- */
+/* --- thunk: code without tables and with garbage in rbp calls malloc (LuaJIT#748, libunwind#581) -------------------------------------- */
 
 static void thunk(void)
 {
@@ -227,7 +227,7 @@ static void thunk(void)
 	}
 }
 
-/* --- attributes: pthread_getattr_np in 100 threads (case E2) -------------------------------------------------------- */
+/* --- attributes: pthread_getattr_np in 100 threads (DataDog/ddprof#124) -------------------------------------------------------- */
 
 static void *ask_attributes(void *unused)
 {
@@ -322,7 +322,7 @@ static void forks(void)
 		pthread_join(threads[i], NULL);
 }
 
-/* --- plugins A B COUNT: two libraries opened and closed in turn, each calls back (case C2 and stale modules) ----------- */
+/* --- plugins A B COUNT: two libraries opened and closed in turn, each calls back (gperftools#1159) ----------- */
 
 static int in_callback(struct dl_phdr_info *info, size_t size, void *data)
 {

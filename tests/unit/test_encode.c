@@ -1,4 +1,4 @@
-/* test_encode.c - a snapshot comes out as the profile that FORMAT.md describes. */
+/* test_encode.c - a snapshot comes out as the profile that Go would write. */
 #include "pprof/encode.h"
 
 #include "core/arena.h"

@@ -1,4 +1,4 @@
-/* test_unsample.c - estimates agree with Go's to the unit (FORMAT.md, "Unsampling"). */
+/* test_unsample.c - estimates agree with Go's to the unit. */
 #include "pprof/unsample.h"
 
 #include <criterion/criterion.h>
