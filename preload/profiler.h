@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
+#define HIDDEN __attribute__((visibility("hidden"))) /* on a declaration: addressed directly, not through a table */
 #define COLD __attribute__((cold, noinline))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -20,11 +21,11 @@
 #define PROFILER_NOT_RELOCATED (-1) /* the loader is not done: thread-local storage cannot be used (preload/early.h) */
 
 /* Mean bytes between samples, or one of the above. Atomic: preload/rate.c writes, every allocation reads. */
-extern int64_t profiler_rate;
+extern HIDDEN int64_t profiler_rate;
 
 /* A pointer whose bits under this mask are all zero may be a sampled object; others surely are not. 4095 while every sampled
  * object that is alive starts a page, 0 when any pointer may be one. Atomic: preload/rate.c writes, every free reads. */
-extern uintptr_t profiler_filter_mask;
+extern HIDDEN uintptr_t profiler_filter_mask;
 
 /* One thread's state. All zero is valid. Only its own thread, and signal handlers that interrupt it, use it. */
 struct thread {
@@ -34,7 +35,7 @@ struct thread {
 };
 _Static_assert(sizeof(struct thread) == 64, "one cache line of the program's thread-local storage");
 
-extern __thread struct thread profiler_thread;
+extern HIDDEN __thread struct thread profiler_thread;
 
 /* The parsed environment; written once at load. */
 extern struct options profiler_options;
