@@ -119,7 +119,7 @@ $(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) preload/o
 	@echo "  LD   $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lcriterion -lm -lpthread
 
-$(BUILD)/tests/%: tests/programs/%.c
+$(BUILD)/tests/%: tests/programs/%.c preload/mprof.h
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl

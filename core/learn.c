@@ -300,8 +300,10 @@ static void ask(void *argument)
 		 unwinder.get_reg(&cursor, UNW_TDEP_SP, &sp) == 0 &&
 		 unwinder.get_reg(&cursor, arch_frame_pointer, &bp) == 0)
 		rule = read_rule(probe, ip, sp, bp);
-	if (!rule_pack(&rule, &probe->packed))
-		probe->packed = RULE_NONE;
+	/* Where there is a table and a rule cannot say what it says (a CFA by some other register, as in the loader's resolver and in
+	 * the prologue of an over-aligned frame), rbp is known not to lead to the caller: the stack ends here. */
+	if (!rule_pack(&rule, &probe->packed) || (rule.kind == RULE_NONE && probe->table_found))
+		probe->packed = probe->table_found ? RULE_END : RULE_NONE;
 }
 
 /* --- the lock ------------------------------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "core/atomic.h"
+#include "core/loss.h"
 #include "core/sys.h"
 
 #include <dlfcn.h>
@@ -22,6 +23,7 @@ struct entry {
 	struct module module;		       /* first: module_get hands it out */
 	const char *loader_name;	       /* as the loader calls it; "" for the program */
 	const unsigned char *build_id_address; /* in the object's own memory; NULL = no build ID */
+	const unsigned char *tables_address;   /* likewise: of what module.tables is a copy */
 };
 
 static struct arena *memory;
@@ -71,6 +73,55 @@ static void add_segment(struct module *module, const ElfW(Phdr) * header)
 	segment->offset = header->p_offset;
 }
 
+#define TABLES_BYTES 512 /* some sixteen functions: their places, sizes and frames */
+
+/* Where .eh_frame is, as the header of its index says. Source: Linux Standard Base, "The .eh_frame_hdr section". NULL for an encoding that
+ * no linker uses. */
+static const unsigned char *unwind_tables(const unsigned char *header)
+{
+	int32_t offset;
+
+	if (header[0] != 1 || header[1] != 0x1B) /* version 1; pcrel sdata4 */
+		return NULL;
+	memcpy(&offset, header + 4, sizeof(offset));
+	return header + 4 + offset;
+}
+
+/* Keep the start of the unwind tables, if they are in this PT_LOAD. */
+static void keep_tables(struct entry *entry, const ElfW(Phdr) * load, const unsigned char *tables)
+{
+	struct module *module = &entry->module;
+	uintptr_t offset = (uintptr_t)tables - (module->bias + load->p_vaddr);
+	size_t size = load->p_filesz - offset < TABLES_BYTES ? load->p_filesz - offset : TABLES_BYTES;
+	unsigned char *copy;
+
+	if (offset >= load->p_filesz)
+		return;
+	copy = arena_alloc(memory, size, 1);
+	if (copy == NULL)
+		return;
+	memcpy(copy, tables, size);
+	entry->tables_address = tables;
+	module->tables = copy;
+	module->tables_size = (unsigned)size;
+	module->tables_offset = load->p_offset + offset;
+}
+
+/* Find what tells an object without a build ID from others. */
+static void find_tables(struct entry *entry, const ElfW(Phdr) * headers, unsigned count)
+{
+	const unsigned char *tables = NULL;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (headers[i].p_type == PT_GNU_EH_FRAME)
+			tables = unwind_tables((const unsigned char *)entry->module.bias + headers[i].p_vaddr);
+	}
+	for (unsigned i = 0; tables != NULL && i < count; i++) {
+		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_R) != 0)
+			keep_tables(entry, &headers[i], tables);
+	}
+}
+
 static void take_headers(struct entry *entry, const ElfW(Phdr) * headers, unsigned count)
 {
 	struct module *module = &entry->module;
@@ -81,6 +132,8 @@ static void take_headers(struct entry *entry, const ElfW(Phdr) * headers, unsign
 		else if (headers[i].p_type == PT_NOTE && module->build_id_size == 0)
 			find_build_id(entry, (const void *)(module->bias + headers[i].p_vaddr), headers[i].p_memsz);
 	}
+	if (module->build_id_size == 0)
+		find_tables(entry, headers, count);
 }
 
 /* Read the program headers, which the first mapping of an object starts with. */
@@ -159,8 +212,8 @@ static struct entry *make_entry(const struct dl_find_object *object)
 	return entry;
 }
 
-/* Whether this record describes what is loaded there now, and not what was before a dlclose: the same build ID, or for want of one the
- * same name, at the same place. */
+/* Whether this record describes what is loaded there now, and not what was before a dlclose: the same build ID at the same place, or
+ * for want of one the same name and the same tables. */
 static bool still_loaded(const struct entry *entry, const struct dl_find_object *object)
 {
 	const struct module *module = &entry->module;
@@ -169,7 +222,9 @@ static bool still_loaded(const struct entry *entry, const struct dl_find_object 
 		return false;
 	if (entry->build_id_address != NULL)
 		return memcmp(module->build_id, entry->build_id_address, module->build_id_size) == 0;
-	return strcmp(entry->loader_name, object->dlfo_link_map->l_name) == 0;
+	return strcmp(entry->loader_name, object->dlfo_link_map->l_name) == 0 &&
+	       (entry->tables_address == NULL ||
+		memcmp(module->tables, entry->tables_address, module->tables_size) == 0);
 }
 
 static size_t first_slot(uintptr_t start)
@@ -186,6 +241,7 @@ static const struct module *publish(struct entry *entry, size_t slot)
 
 	if (id >= MODULE_MAX) {
 		store_relaxed(&entry_count, MODULE_MAX);
+		loss_count(LOSS_modules);
 		return NULL;
 	}
 	entry->module.id = id;
@@ -217,8 +273,10 @@ static const struct module *ask_loader(uintptr_t pc)
 		if (entry->module.start == (uintptr_t)object.dlfo_map_start && still_loaded(entry, &object))
 			return &entry->module;
 	}
-	if (load_relaxed(&entry_count) >= MODULE_MAX) /* relaxed: publish checks again */
+	if (load_relaxed(&entry_count) >= MODULE_MAX) { /* relaxed: publish checks again */
+		loss_count(LOSS_modules);
 		return NULL;
+	}
 	entry = make_entry(&object);
 	return entry == NULL ? NULL : publish(entry, slot);
 }

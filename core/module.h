@@ -27,6 +27,10 @@ struct module {
 	const char *open_path; /* what to open for its file: "/proc/self/exe" for the program, else path */
 	unsigned char build_id[MODULE_BUILD_ID_MAX];
 	unsigned build_id_size; /* bytes; 0 = the object has none */
+	/* For want of a build ID, what tells one version of the object from another: the start of its .eh_frame, a copy. */
+	const unsigned char *tables;
+	unsigned tables_size;	/* bytes; 0 = it has none of these either */
+	uint64_t tables_offset; /* where they are in its file */
 	unsigned segment_count;
 	struct module_segment segments[MODULE_SEGMENTS];
 	const void *image; /* in-memory ELF image when there is no file (vdso), else NULL */

@@ -133,6 +133,18 @@ static __attribute__((noinline)) size_t walk_plain(struct walk *walk, uint64_t *
 	return n;
 }
 
+/* Whether a guessed return address may be one: in no loaded object (JIT code), or in a part of one that is executable. */
+static bool may_be_code(uintptr_t address)
+{
+	const struct module *module = module_at(address);
+
+	for (unsigned i = 0; module != NULL && i < module->segment_count; i++) {
+		if (address >= module->segments[i].start && address < module->segments[i].limit)
+			return true;
+	}
+	return module == NULL;
+}
+
 static size_t walk_stack(struct walk *walk, uint64_t *frames, size_t cap)
 {
 	size_t n = 0;
@@ -154,6 +166,8 @@ static size_t walk_stack(struct walk *walk, uint64_t *frames, size_t cap)
 		 * a signal handler returns to, which nobody called. */
 		frames[n++] = frame + 1 + ((packed & RULE_KIND_MASK) == RULE_SIGNAL);
 		if (!walk_step(walk, packed))
+			return n;
+		if ((packed & RULE_KIND_MASK) == RULE_NONE && !may_be_code(walk->pc - 1))
 			return n;
 	}
 }

@@ -3,6 +3,10 @@
 
 #include "core/rules.h"
 
+#define PAGE ((uintptr_t)4096)
+/* Below SP, and left alone by signals. Source: System V ABI, AMD64 supplement, 3.2.2. */
+#define RED_ZONE_BYTES ((uintptr_t)128)
+
 static bool read_word(struct walk *walk, uintptr_t address, uintptr_t *word)
 {
 	if (!bounds_allow(&walk->bounds, address))
@@ -29,7 +33,21 @@ bool walk_step_frame_pointer(struct walk *walk)
 
 	if (walk->bp < walk->sp || !read_word(walk, walk->bp, &bp) || !read_word(walk, walk->bp + 8, &pc))
 		return false;
+	if (pc >= walk->bounds.low && pc < walk->bounds.high) /* the stack is not code: rbp is garbage */
+		return false;
 	return advance(walk, pc, walk->bp + 16, bp);
+}
+
+/* The same for a word that may lie just below the SP of an interrupted frame: what was popped last is still there, and at a `ret`
+ * the tables find BP in it. Not past the page of SP, which is in use: behind it may be the guard page of a stack that is full. */
+static bool read_saved(struct walk *walk, uintptr_t address, uintptr_t *word)
+{
+	if (!walk->interrupted || address >= walk->sp)
+		return read_word(walk, address, word);
+	if (walk->sp - address > RED_ZONE_BYTES || address / PAGE != walk->sp / PAGE || address % 8 != 0)
+		return false;
+	*word = *(const uintptr_t *)address;
+	return true;
 }
 
 /* The caller's BP; an unreadable one is as good as lost. */
@@ -40,9 +58,9 @@ static uintptr_t caller_bp(struct walk *walk, const struct rule *rule, uintptr_t
 	if (rule->bp_from == RULE_BP_SAME)
 		return walk->bp;
 	if (rule->bp_from == RULE_BP_AT_CFA)
-		read_word(walk, cfa + (uintptr_t)(intptr_t)rule->bp, &bp);
+		read_saved(walk, cfa + (uintptr_t)(intptr_t)rule->bp, &bp);
 	else if (rule->bp_from == RULE_BP_AT_BASE)
-		read_word(walk, base + (uintptr_t)(intptr_t)rule->bp, &bp);
+		read_saved(walk, base + (uintptr_t)(intptr_t)rule->bp, &bp);
 	return bp;
 }
 

@@ -140,13 +140,16 @@ static enum elf_names_result search_table(struct search *search, const struct el
 	return keep_names(search, scratch) ? ELF_NAMES_OK : ELF_NAMES_NO_MEMORY;
 }
 
-/* Is this the file that was loaded? One without a build ID can only be believed. */
+/* Is this the file that was loaded? One with neither a build ID nor unwind tables can only be believed. */
 static bool same_build(const struct elf_file *file, const struct module *module)
 {
 	struct elf_bytes id = elf_file_build_id(file);
 
-	return module->build_id_size == 0 ||
-	       (id.size >= module->build_id_size && memcmp(id.at, module->build_id, module->build_id_size) == 0);
+	if (module->build_id_size != 0)
+		return id.size >= module->build_id_size && memcmp(id.at, module->build_id, module->build_id_size) == 0;
+	return module->tables_size == 0 ||
+	       (module->tables_offset <= file->size && module->tables_size <= file->size - module->tables_offset &&
+		memcmp(file->data + module->tables_offset, module->tables, module->tables_size) == 0);
 }
 
 /* Where distributions put the symbols they strip. Source: GDB manual, "Debugging Information in Separate Files". */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* What mprof_stats had in the first release: a caller with less has no valid struct. */
-#define STATS_SIZE_MIN (offsetof(struct mprof_stats, lost_dumps_failed) + sizeof(uint64_t))
+#define STATS_SIZE_MIN (offsetof(struct mprof_stats, lost_modules) + sizeof(uint64_t))
 
 static void copy_record(struct mprof_record *to, const struct record *from)
 {
@@ -113,6 +113,7 @@ int mprof_stats(struct mprof_stats *stats)
 		.lost_truncated = lost(LOSS_truncated),
 		.lost_reentered = lost(LOSS_reentered),
 		.lost_dumps_failed = lost(LOSS_dumps_failed),
+		.lost_modules = lost(LOSS_modules),
 	};
 	memcpy(stats, &now, now.size);
 	return 0;

@@ -1,6 +1,7 @@
 """test_oracle.py - every captured stack, frame by frame, against libunwind's own local mode at the same point.
 
-MPROF_LONG=1 generates the program with 5,000 functions instead of 1,000 and samples the others eight times as often."""
+MPROF_LONG=1 generates the program with 5,000 functions instead of 700 and samples the others eight times as often."""
+import itertools
 import os
 import re
 import shutil
@@ -8,11 +9,13 @@ import subprocess
 import sys
 import unittest
 
-from mprof_test import BUILD, ProgramTest
+from mprof_test import BUILD, ProgramTest, environment
 
 ORACLE = BUILD / "tests" / "libmprof-oracle.so"
 GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle", "generate.py")
 LONG = os.environ.get("MPROF_LONG") == "1"
+OPTIMIZATIONS = ("-O0", "-O2", "-O3")
+FRAME_POINTERS = ("-fomit-frame-pointer", "-fno-omit-frame-pointer")
 
 CXX = """
 #include <map>
@@ -39,24 +42,30 @@ fn main() {
 
 
 class Oracle(ProgramTest):
-    def compare(self, *command, rate, guessed=False):
-        """Runs a command; its processes' stacks must equal libunwind's in at least 99.99 % (all, for fewer than 10,000)."""
+    def counts(self, *command, rate, **more):
+        """Runs a command; the sums over its processes: stacks, different, frames, guessed, agreed; and what they reported."""
         report = self.out / "report"
-        env = dict(os.environ, LD_PRELOAD=str(ORACLE), MPROF_ORACLE=str(report), HEAPPROF_EXIT="0",
-                   HEAPPROF_RATE=str(max(1, rate // 8 if LONG else rate)))
+        report.unlink(missing_ok=True)
+        env = environment(LD_PRELOAD=str(ORACLE), MPROF_ORACLE=str(report), HEAPPROF_EXIT="0",
+                          HEAPPROF_RATE=str(max(1, rate // 8 if LONG else rate)), **more)
         done = subprocess.run([str(part) for part in command], env=env, cwd=self.out, capture_output=True, timeout=100)
         self.assertEqual(done.returncode, 0, done.stderr)
-        lines = report.read_text().splitlines()
-        rows = [[int(n) for n in re.match(r"stacks (\d+) different (\d+) frames (\d+) guessed (\d+) first", line).groups()]
-                for line in lines]
-        stacks, different, frames, guesses = map(sum, zip(*rows))
+        text = report.read_text()
+        rows = re.findall(r"(?m)^stacks (\d+) different (\d+) frames (\d+) guessed (\d+) agreed (\d+) $", text)
+        sums = [sum(map(int, column)) for column in zip(*rows)]
+        if LONG:
+            print(os.path.basename(str(command[0])), *command[1:2], "stacks %d different %d frames %d guessed %d agreed %d" % tuple(sums),
+                  file=sys.stderr)
+        return (*sums, text)
+
+    def compare(self, *command, rate, guessed=False, **more):
+        """A command's stacks must equal libunwind's in at least 99.99 % (all, for fewer than 10,000)."""
+        stacks, different, frames, guesses, _, text = self.counts(*command, rate=rate, **more)
         self.assertGreater(stacks, 100)
         self.assertGreater(frames, stacks)
-        self.assertLessEqual(different, stacks // 10000, lines)
+        self.assertLessEqual(different, stacks // 10000, text)
         if not guessed:
-            self.assertEqual(guesses, 0)
-        if LONG:
-            print(f"{command[0]}: {stacks} stacks, {frames} frames, {different} different, {guesses} guessed", file=sys.stderr)
+            self.assertEqual(guesses, 0, text)
 
     def write(self, name, text):
         path = self.out / name
@@ -76,7 +85,7 @@ class Oracle(ProgramTest):
 
     def test_python(self):
         self.compare(os.path.realpath(sys.executable), "-c",
-                     "import json, re, decimal; [json.dumps({'a': [i] * 10}) for i in range(20000)]", rate=4096)
+                     "import json, re, decimal; [json.dumps({'a': [i] * 10}) for i in range(20000)]", rate=8192, PYTHONMALLOC="malloc")
 
     def test_cxx(self):
         self.compare("sh", "-c", f"{BUILD}/tests/cxx_mix > /dev/null; true", rate=2048)
@@ -90,26 +99,50 @@ class Oracle(ProgramTest):
     def test_rust(self):
         source = self.write("grow.rs", RUST)
         subprocess.run(["rustc", "-O", "-o", self.out / "grow", source], check=True, capture_output=True, cwd=self.out)
-        self.compare(self.out / "grow", rate=1)
+        self.compare(self.out / "grow", rate=512)
 
-    def test_generated(self):
+    def generate(self, *args):
         source = self.out / "big.c"
         with open(source, "w") as out:
-            subprocess.run([sys.executable, GENERATE, "5000" if LONG else "1000"], check=True, stdout=out)
-        for optimization in ("-O0", "-O2", "-O3"):
-            for pointers in ("-fomit-frame-pointer", "-fno-omit-frame-pointer"):
-                with self.subTest(flags=(optimization, pointers)):
-                    program = self.out / f"big{optimization}{pointers}"
-                    subprocess.run(["cc", "-w", optimization, pointers, "-o", program, source], check=True)
-                    self.compare(program, rate=1)
+            subprocess.run([sys.executable, GENERATE, *args], check=True, stdout=out)
+        return source
+
+    def build(self, source, *flags):
+        program = self.out / ("big" + "".join(flags))
+        subprocess.run(["cc", "-w", *flags, "-o", program, source], check=True)
+        return program
+
+    def generated(self, optimization):
+        source = self.generate("5000" if LONG else "700")
+        for pointers in FRAME_POINTERS:
+            with self.subTest(pointers=pointers):
+                self.compare(self.build(source, optimization, pointers), rate=1)
+
+    def test_generated_o0(self):
+        self.generated("-O0")
+
+    def test_generated_o2(self):
+        self.generated("-O2")
+
+    def test_generated_o3(self):
+        self.generated("-O3")
+
+    def test_at_each_instruction(self):
+        source = self.generate("1000" if LONG else "400", "plain")
+        for flags in itertools.product(OPTIMIZATIONS, FRAME_POINTERS):
+            with self.subTest(flags=flags):
+                self.compare(self.build(source, *flags), "step", rate=1)
+
+    def test_the_oracle_tells_wrong_stacks(self):
+        """The control: code that keeps no frame pointers cannot be walked by them, so nearly every such stack must count as different."""
+        program = self.build(self.generate("200"), "-O2", "-fomit-frame-pointer")
+        stacks, different, *_ = self.counts(program, rate=1, HEAPPROF_UNWIND="fp")
+        self.assertGreater(stacks, 100)
+        self.assertGreater(different, stacks * 9 // 10)
 
     def test_a_program_mapped_in_pieces(self):
         # Segments far apart: the loader then knows each by itself, the tables being in another one than the code.
-        source = self.out / "big.c"
-        with open(source, "w") as out:
-            subprocess.run([sys.executable, GENERATE, "200"], check=True, stdout=out)
-        program = self.out / "pieces"
-        subprocess.run(["cc", "-w", "-O2", "-no-pie", "-Wl,-z,max-page-size=0x200000", "-o", program, source], check=True)
+        program = self.build(self.generate("200"), "-O2", "-no-pie", "-Wl,-z,max-page-size=0x200000")
         self.compare(program, rate=1)
 
 

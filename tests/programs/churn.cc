@@ -52,7 +52,10 @@ static void open_and_close(const char *path)
 }
 
 struct Loud {
-	~Loud() { allocate(50); }
+	~Loud()
+	{
+		allocate(50);
+	}
 };
 
 static void throw_from(int depth)

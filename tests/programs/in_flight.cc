@@ -1,6 +1,5 @@
 /* in_flight.cc - allocations while an exception is under way; sizes 3001, 3002, ... tell the stacks apart. */
 #include <cstdlib>
-#include <new>
 
 static void *volatile kept;
 
@@ -13,13 +12,29 @@ static void leaf(size_t size)
 }
 
 struct Loud {
-	~Loud() { leaf(3001); } /* the unwinder runs this, in the frame of the function it is about to leave */
+	/* the unwinder runs this, in the frame of the function it is about to leave */
+	~Loud()
+	{
+		leaf(3001);
+	}
 };
 
 struct Heavy {
-	Heavy() { leaf(3002); }			       /* between __cxa_allocate_exception and __cxa_throw */
-	Heavy(const Heavy &) { leaf(3003); }	       /* for the handler's own copy */
-	~Heavy() { leaf(3004); }		       /* when the handler is done: __cxa_end_catch */
+	/* between __cxa_allocate_exception and __cxa_throw */
+	Heavy()
+	{
+		leaf(3002);
+	}
+	/* for the handler's own copy */
+	Heavy(const Heavy &)
+	{
+		leaf(3003);
+	}
+	/* when the handler is done: __cxa_end_catch */
+	~Heavy()
+	{
+		leaf(3004);
+	}
 };
 
 static void thrower()
@@ -74,7 +89,6 @@ static void catcher()
 	}
 }
 
-/* A search that finds no handler calls terminate in the frame that threw; here noexcept ends it. */
 int main()
 {
 	catcher();

@@ -1,14 +1,13 @@
-/* room.c - how much of the stack an allocation takes, by painting it before: room. Prints bytes for the first of a call site and a later one.
- *
- * The thread's stack has 16 KiB, as small as glibc allows. */
+/* room.c - how much of the stack an allocation takes, by painting it before: room. Prints bytes for the first of a call
+ * site, and for a later one. The thread's stack has 16 KiB, as small as glibc allows. */
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define STACK_BYTES ((size_t)64 << 10)
+#define STACK_BYTES ((size_t)16 << 10)
+#define GAP 512 /* bytes below the measuring frame that are not painted: memset's own frame */
 #define PAINT 0xA5
 
 static unsigned char *stack;
@@ -38,7 +37,7 @@ static size_t taken_by(void (*call)(void))
 	unsigned char *here = __builtin_frame_address(0);
 	unsigned char *at = stack;
 
-	memset(stack, PAINT, (size_t)(here - stack) - 512); /* memset's own frame is in the 512 bytes */
+	memset(stack, PAINT, (size_t)(here - stack) - GAP);
 	call();
 	while (*at == PAINT)
 		at++;

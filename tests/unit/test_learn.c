@@ -88,9 +88,9 @@ Test(learn, the_outermost_frame)
 	cr_expect_eq(rule_at(getauxval(AT_ENTRY)).kind, RULE_END, "_start");
 }
 
-Test(learn, another_register_is_not_followed)
+Test(learn, another_register_ends_a_stack)
 {
-	cr_expect_eq(rule_at((uintptr_t)by_bx).kind, RULE_NONE);
+	cr_expect_eq(rule_at((uintptr_t)by_bx).kind, RULE_END);
 }
 
 __attribute__((noinline)) static uintptr_t over_aligned(size_t n)
