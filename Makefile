@@ -11,7 +11,7 @@ CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wundef -Wvla -Wstrict-prototypes -Wmissing-prototypes \
            -Wframe-larger-than=2048 -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DMPROF_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen $(WARN) $(CFLAGS) \
-             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -MMD -MP $(SANITIZE)
+             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -MMD -MP $(SANITIZE) $(HOT)
 
 # Sources by layer. *_$(ARCH).c is the one file per architecture; decode.c needs malloc, so only the tools get it.
 sources = $(filter-out %_x86_64.c %_aarch64.c,$(wildcard $(1)/*.c)) $(wildcard $(1)/*_$(ARCH).c)
@@ -21,6 +21,9 @@ PRELOAD := $(filter-out preload/sizeclass_%,$(call sources,preload))
 TOOLS   := $(call sources,tools)
 UNIT    := $(wildcard tests/unit/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(patsubst $(BUILD)/gen/%,%,$(1)))
+
+# The exported functions (figures: preload/README.md): each in cache lines of its own, no frames, no code shared between branches.
+$(BUILD)/obj/preload/malloc.o $(BUILD)/obj/preload/operators.o: HOT := -fomit-frame-pointer -falign-functions=64 -fno-tree-tail-merge -fno-crossjumping
 
 # What records allocations: sampled stacks, or exact counts by size class where there is no stack source.
 RECORDER ?= stacks

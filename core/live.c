@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#define PAGE_BITS 12
+#define PAGE_BITS LIVE_PAGE_BITS
 #define LEAF_BITS 12
 #define MIDDLE_BITS 12
 #define ROOT_BITS 11 /* 11 + 12 + 12 + 12 = 47 bits of user addresses */
@@ -50,12 +50,25 @@ struct middle {
 	struct leaf *leaves[1U << MIDDLE_BITS]; /* atomic */
 };
 
+uint32_t live_counts[LIVE_NEAR];
+
 static struct middle *root[1U << ROOT_BITS]; /* atomic */
 static struct arena *memory;
 
 void live_init(struct arena *arena)
 {
 	memory = arena;
+}
+
+static void count(uintptr_t address, uint32_t change)
+{
+	/* Relaxed: as in live_near. */
+	add_relaxed(&live_counts[(address >> PAGE_BITS) % LIVE_NEAR], change);
+}
+
+void live_mark(uintptr_t address)
+{
+	count(address, 1);
 }
 
 /* What an arena pointer cell points to, made when there is nothing yet. NULL when the arena is full. */
@@ -143,7 +156,7 @@ static int insert_in_chunks(struct chunk **head, uint64_t slot)
 	return 0;
 }
 
-int live_insert(uintptr_t address, uint64_t tag)
+static int insert(uintptr_t address, uint64_t tag)
 {
 	struct page *page = make_page(address);
 	struct parts *parts;
@@ -158,6 +171,15 @@ int live_insert(uintptr_t address, uint64_t tag)
 	if (parts == NULL)
 		return -ENOMEM;
 	return insert_in_chunks(&parts->heads[page_offset(address) >> PART_BITS], slot_offset_bits(address) | tag);
+}
+
+int live_insert(uintptr_t address, uint64_t tag)
+{
+	int error = insert(address, tag);
+
+	if (error == 0)
+		count(address, 1);
+	return error;
 }
 
 /* The slot of an object that is not at the start of its page; *value is what it holds. NULL when there is none. */
@@ -180,7 +202,7 @@ static uint64_t *find_slot(struct page *page, uintptr_t address, uint64_t *value
 	return NULL;
 }
 
-uint64_t live_remove(uintptr_t address)
+static uint64_t take(uintptr_t address)
 {
 	struct page *page = find_page(address);
 	uint64_t value;
@@ -196,6 +218,15 @@ uint64_t live_remove(uintptr_t address)
 	if (slot == NULL || !cas_relaxed(slot, &value, 0))
 		return 0;
 	return value & SLOT_TAG_MASK;
+}
+
+uint64_t live_remove(uintptr_t address)
+{
+	uint64_t tag = take(address);
+
+	if (tag != 0)
+		count(address, UINT32_MAX); /* less one */
+	return tag;
 }
 
 uint64_t live_find(uintptr_t address)

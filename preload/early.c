@@ -2,6 +2,7 @@
 #include "preload/early.h"
 
 #include "core/atomic.h"
+#include "core/live.h"
 #include "preload/profiler.h"
 
 #include <stdint.h>
@@ -42,7 +43,13 @@ void *early_alloc(size_t alignment, size_t size)
 	if (size == 0)
 		pages_used++;
 	sizes[(start - (uintptr_t)area) / PAGE] = (unsigned)size;
+	live_mark(start);
 	return (void *)start;
+}
+
+bool early_used(void)
+{
+	return pages_used != 0;
 }
 
 bool early_owns(const void *ptr)

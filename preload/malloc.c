@@ -1,4 +1,6 @@
-/* malloc.c - the exported malloc family: the hot half, one test and a tail call each. */
+/* malloc.c - the exported malloc family: the hot half, one test and a tail call each.
+ *
+ * The cold halves are reached by tail calls only: a captured stack leaves the library by frame pointers, which these functions have not. */
 #include "preload/jemalloc.h"
 #include "preload/profiler.h"
 #include "preload/sampled.h"
@@ -15,25 +17,32 @@ void free_aligned_sized(void *ptr, size_t alignment, size_t size);
 
 EXPORT void *malloc(size_t size)
 {
-	if (judge(size) == PLAIN)
-		return je_malloc(size);
-	return sampled_malloc(size);
+	RETURN_JUDGED(size, je_malloc(size), sampled_malloc(size));
 }
 
 EXPORT void *calloc(size_t count, size_t size)
 {
 	size_t bytes;
 
-	if (unlikely(__builtin_mul_overflow(count, size, &bytes)) || judge(bytes) == PLAIN)
-		return je_calloc(count, size); /* which refuses an overflow with ENOMEM */
-	return sampled_calloc(count, size);
+	if (unlikely(__builtin_mul_overflow(count, size, &bytes)))
+		return je_calloc(count, size); /* which refuses it with ENOMEM */
+	RETURN_JUDGED(bytes, je_calloc(count, size), sampled_calloc(count, size));
+}
+
+static inline void *plain_realloc(void *ptr, size_t size)
+{
+	void *moved = je_realloc(ptr, size);
+
+	if (unlikely(moved == NULL)) /* jemalloc leaves it out */
+		errno = ENOMEM;
+	return moved;
 }
 
 EXPORT void *realloc(void *ptr, size_t size)
 {
-	if (!profiler_may_be_sampled(ptr) && likely(size != 0) && judge(size) == PLAIN)
-		return je_realloc(ptr, size);
-	return sampled_realloc(ptr, size);
+	if ((unlikely(!profiler_masks(ptr)) && unlikely(profiler_suspects(ptr))) || unlikely(size == 0))
+		return sampled_realloc(ptr, size);
+	RETURN_JUDGED(size, plain_realloc(ptr, size), sampled_realloc(ptr, size));
 }
 
 EXPORT void *reallocarray(void *ptr, size_t count, size_t size)
@@ -49,10 +58,7 @@ EXPORT void *reallocarray(void *ptr, size_t count, size_t size)
 
 EXPORT void free(void *ptr)
 {
-	if (unlikely(profiler_may_be_sampled(ptr)))
-		sampled_free(ptr);
-	else
-		je_free(ptr);
+	RETURN_FILTERED(ptr, je_free(ptr), sampled_free(ptr));
 }
 
 EXPORT void cfree(void *ptr)
@@ -62,18 +68,12 @@ EXPORT void cfree(void *ptr)
 
 EXPORT void free_sized(void *ptr, size_t size)
 {
-	if (unlikely(profiler_may_be_sampled(ptr)))
-		sampled_free_sized(ptr, size, 1);
-	else
-		je_sdallocx(ptr, size, 0);
+	RETURN_FILTERED(ptr, je_sdallocx(ptr, size, 0), sampled_free_sized(ptr, size, 1));
 }
 
 EXPORT void free_aligned_sized(void *ptr, size_t alignment, size_t size)
 {
-	if (unlikely(profiler_may_be_sampled(ptr)))
-		sampled_free_sized(ptr, size, alignment);
-	else
-		je_sdallocx(ptr, size, JE_ALIGN(alignment));
+	RETURN_FILTERED(ptr, je_sdallocx(ptr, size, JE_ALIGN(alignment)), sampled_free_sized(ptr, size, alignment));
 }
 
 static bool power_of_two(size_t n)
@@ -83,9 +83,7 @@ static bool power_of_two(size_t n)
 
 static inline void *aligned(size_t alignment, size_t size)
 {
-	if (judge(size) == PLAIN)
-		return je_aligned_alloc(alignment, size);
-	return sampled_aligned(alignment, size);
+	RETURN_JUDGED(size, je_aligned_alloc(alignment, size), sampled_aligned(alignment, size));
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
@@ -108,19 +106,24 @@ EXPORT void *memalign(size_t alignment, size_t size)
 	return aligned(alignment, size);
 }
 
-EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
+static inline int plain_posix_memalign(void **result, size_t alignment, size_t size)
 {
 	int saved = errno;
-	void *ptr;
+	void *ptr = je_aligned_alloc(alignment, size);
 
-	if (unlikely(!power_of_two(alignment) || alignment < sizeof(void *)))
-		return EINVAL;
-	ptr = aligned(alignment, size);
 	errno = saved; /* POSIX: the error is the return value */
 	if (unlikely(ptr == NULL))
 		return ENOMEM;
 	*result = ptr;
 	return 0;
+}
+
+EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
+{
+	if (unlikely(!power_of_two(alignment) || alignment < sizeof(void *)))
+		return EINVAL;
+	RETURN_JUDGED(size, plain_posix_memalign(result, alignment, size),
+		      sampled_posix_memalign(result, alignment, size));
 }
 
 EXPORT void *valloc(size_t size)
@@ -142,7 +145,5 @@ EXPORT void *pvalloc(size_t size)
 
 EXPORT size_t malloc_usable_size(void *ptr)
 {
-	if (unlikely(profiler_may_be_sampled(ptr)))
-		return sampled_usable_size(ptr);
-	return je_malloc_usable_size(ptr);
+	RETURN_FILTERED(ptr, je_malloc_usable_size(ptr), sampled_usable_size(ptr));
 }

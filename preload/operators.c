@@ -1,182 +1,111 @@
 /* operators.c - C++'s operator new and delete, exported from C under their mangled names: the hot half.
  *
  * A program may replace the basic forms, and then expects the others (arrays, nothrow, sized) to end in its own: so those step aside for
- * libstdc++'s definitions, or the program's, when operators_init has found a replacement. */
+ * libstdc++'s definitions, or the program's, when operators_init has found a replacement. The cold
+ * halves are reached by tail calls only, as in preload/malloc.c. */
 #include "preload/operators.h"
 
-#include "core/atomic.h"
-#include "preload/early.h"
 #include "preload/jemalloc.h"
-#include "preload/message.h"
+#include "preload/operators_slow.h"
 #include "preload/profiler.h"
 #include "preload/sampled.h"
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
-/* The program's own basic forms, when it has any; set at load. */
-static bool replaced;
-static void (*program_delete)(void *ptr);
-static void (*program_delete_aligned)(void *ptr, size_t alignment);
-
-/* The definition of an operator that would be used without us, or NULL. */
-static void *next_definition(const char *name)
+static inline void *plain_new(const char *name, size_t size)
 {
-	void *found = dlsym(RTLD_NEXT, name);
-	void *library;
+	void *ptr = je_malloc(size);
 
-	if (found != NULL)
-		return found;
-	/* A C program that has opened a C++ plugin: libstdc++ is there, but not in the global scope. */
-	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	return library == NULL ? NULL : dlsym(library, name);
+	return likely(ptr != NULL) ? ptr : operators_next_plain(name, size);
 }
 
-static void *next_new(const char *name)
+static inline void *plain_nothrow(const char *name, size_t size, const void *nothrow)
 {
-	void *found = next_definition(name);
+	void *ptr = je_malloc(size);
 
-	if (found == NULL) {
-		message_line("operator new failed, and there is no libstdc++ to throw std::bad_alloc");
-		abort();
-	}
-	return found;
+	return likely(ptr != NULL) ? ptr : operators_next_nothrow(name, size, nothrow);
 }
 
-/* The program's definition of a basic form; NULL when it uses ours. */
-static void *replacement(const char *name, const void *ours)
+static inline void *plain_aligned(const char *name, size_t size, size_t alignment)
 {
-	void *used = dlsym(RTLD_DEFAULT, name);
+	void *ptr = je_aligned_alloc(alignment, size);
 
-	if (used == NULL || used == ours)
-		return NULL;
-	replaced = true;
-	return used;
+	return likely(ptr != NULL) ? ptr : operators_next_aligned(name, size, alignment);
 }
 
-void operators_init(void)
+static inline void *plain_aligned_nothrow(const char *name, size_t size, size_t alignment, const void *nothrow)
 {
-	replacement("_Znwm", (const void *)_Znwm);
-	replacement("_ZnwmSt11align_val_t", (const void *)_ZnwmSt11align_val_t);
-	*(void **)&program_delete = replacement("_ZdlPv", (const void *)_ZdlPv);
-	*(void **)&program_delete_aligned = replacement("_ZdlPvSt11align_val_t", (const void *)_ZdlPvSt11align_val_t);
-}
+	void *ptr = je_aligned_alloc(alignment, size);
 
-/* The failing cases: libstdc++'s definition runs the new-handler, tries again, and throws or returns NULL. */
-COLD static void *next_plain(const char *name, size_t size)
-{
-	void *(*function)(size_t) = (void *(*)(size_t))next_new(name);
-
-	return function(size);
-}
-
-COLD static void *next_nothrow(const char *name, size_t size, const void *nothrow)
-{
-	void *(*function)(size_t, const void *) = (void *(*)(size_t, const void *))next_definition(name);
-
-	return function == NULL ? NULL : function(size, nothrow);
-}
-
-COLD static void *next_aligned(const char *name, size_t size, size_t alignment)
-{
-	void *(*function)(size_t, size_t) = (void *(*)(size_t, size_t))next_new(name);
-
-	return function(size, alignment);
-}
-
-COLD static void *next_aligned_nothrow(const char *name, size_t size, size_t alignment, const void *nothrow)
-{
-	void *(*function)(size_t, size_t, const void *) =
-		(void *(*)(size_t, size_t, const void *))next_definition(name);
-
-	return function == NULL ? NULL : function(size, alignment, nothrow);
-}
-
-static inline void *plain_new(size_t size)
-{
-	return judge(size) == PLAIN ? je_malloc(size) : sampled_malloc(size);
-}
-
-static inline void *aligned_new(size_t size, size_t alignment)
-{
-	return judge(size) == PLAIN ? je_aligned_alloc(alignment, size) : sampled_aligned(alignment, size);
+	return likely(ptr != NULL) ? ptr : operators_next_aligned_nothrow(name, size, alignment, nothrow);
 }
 
 EXPORT void *_Znwm(size_t size)
 {
-	void *ptr = plain_new(size);
-
-	return likely(ptr != NULL) ? ptr : next_plain("_Znwm", size);
+	RETURN_JUDGED(size, plain_new("_Znwm", size), operators_new_slow("_Znwm", size));
 }
 
 EXPORT void *_Znam(size_t size)
 {
-	void *ptr = unlikely(replaced) ? NULL : plain_new(size);
-
-	return likely(ptr != NULL) ? ptr : next_plain("_Znam", size);
+	if (unlikely(operators_replaced))
+		return operators_next_plain("_Znam", size);
+	RETURN_JUDGED(size, plain_new("_Znam", size), operators_new_slow("_Znam", size));
 }
 
 EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow)
 {
-	void *ptr = unlikely(replaced) ? NULL : plain_new(size);
-
-	return likely(ptr != NULL) ? ptr : next_nothrow("_ZnwmRKSt9nothrow_t", size, nothrow);
+	if (unlikely(operators_replaced))
+		return operators_next_nothrow("_ZnwmRKSt9nothrow_t", size, nothrow);
+	RETURN_JUDGED(size, plain_nothrow("_ZnwmRKSt9nothrow_t", size, nothrow),
+		      operators_new_nothrow_slow("_ZnwmRKSt9nothrow_t", size, nothrow));
 }
 
 EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow)
 {
-	void *ptr = unlikely(replaced) ? NULL : plain_new(size);
-
-	return likely(ptr != NULL) ? ptr : next_nothrow("_ZnamRKSt9nothrow_t", size, nothrow);
+	if (unlikely(operators_replaced))
+		return operators_next_nothrow("_ZnamRKSt9nothrow_t", size, nothrow);
+	RETURN_JUDGED(size, plain_nothrow("_ZnamRKSt9nothrow_t", size, nothrow),
+		      operators_new_nothrow_slow("_ZnamRKSt9nothrow_t", size, nothrow));
 }
 
 EXPORT void *_ZnwmSt11align_val_t(size_t size, size_t alignment)
 {
-	void *ptr = aligned_new(size, alignment);
-
-	return likely(ptr != NULL) ? ptr : next_aligned("_ZnwmSt11align_val_t", size, alignment);
+	RETURN_JUDGED(size, plain_aligned("_ZnwmSt11align_val_t", size, alignment),
+		      operators_new_aligned_slow("_ZnwmSt11align_val_t", size, alignment));
 }
 
 EXPORT void *_ZnamSt11align_val_t(size_t size, size_t alignment)
 {
-	void *ptr = unlikely(replaced) ? NULL : aligned_new(size, alignment);
-
-	return likely(ptr != NULL) ? ptr : next_aligned("_ZnamSt11align_val_t", size, alignment);
+	if (unlikely(operators_replaced))
+		return operators_next_aligned("_ZnamSt11align_val_t", size, alignment);
+	RETURN_JUDGED(size, plain_aligned("_ZnamSt11align_val_t", size, alignment),
+		      operators_new_aligned_slow("_ZnamSt11align_val_t", size, alignment));
 }
 
 EXPORT void *_ZnwmSt11align_val_tRKSt9nothrow_t(size_t size, size_t alignment, const void *nothrow)
 {
-	void *ptr = unlikely(replaced) ? NULL : aligned_new(size, alignment);
-
-	return likely(ptr != NULL)
-		       ? ptr
-		       : next_aligned_nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow);
+	if (unlikely(operators_replaced))
+		return operators_next_aligned_nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow);
+	RETURN_JUDGED(
+		size, plain_aligned_nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow),
+		operators_new_aligned_nothrow_slow("_ZnwmSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow));
 }
 
 EXPORT void *_ZnamSt11align_val_tRKSt9nothrow_t(size_t size, size_t alignment, const void *nothrow)
 {
-	void *ptr = unlikely(replaced) ? NULL : aligned_new(size, alignment);
-
-	return likely(ptr != NULL)
-		       ? ptr
-		       : next_aligned_nothrow("_ZnamSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow);
+	if (unlikely(operators_replaced))
+		return operators_next_aligned_nothrow("_ZnamSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow);
+	RETURN_JUDGED(
+		size, plain_aligned_nothrow("_ZnamSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow),
+		operators_new_aligned_nothrow_slow("_ZnamSt11align_val_tRKSt9nothrow_t", size, alignment, nothrow));
 }
 
 static inline void plain_delete(void *ptr)
 {
-	if (unlikely(profiler_may_be_sampled(ptr)))
-		sampled_free(ptr);
-	else
-		je_free(ptr);
+	RETURN_FILTERED(ptr, je_free(ptr), sampled_free(ptr));
 }
 
 static inline void sized_delete(void *ptr, size_t size, size_t alignment)
 {
-	if (unlikely(profiler_may_be_sampled(ptr)))
-		sampled_free_sized(ptr, size, alignment);
-	else
-		je_sdallocx(ptr, size, JE_ALIGN(alignment));
+	RETURN_FILTERED(ptr, je_sdallocx(ptr, size, JE_ALIGN(alignment)), sampled_free_sized(ptr, size, alignment));
 }
 
 EXPORT void _ZdlPv(void *ptr)
@@ -192,8 +121,8 @@ EXPORT void _ZdlPvSt11align_val_t(void *ptr, size_t alignment)
 
 EXPORT void _ZdaPv(void *ptr)
 {
-	if (unlikely(program_delete != NULL))
-		program_delete(ptr);
+	if (unlikely(operators_program_delete != NULL))
+		operators_program_delete(ptr);
 	else
 		plain_delete(ptr);
 }
@@ -212,8 +141,8 @@ EXPORT void _ZdaPvRKSt9nothrow_t(void *ptr, const void *nothrow)
 
 EXPORT void _ZdlPvm(void *ptr, size_t size)
 {
-	if (unlikely(program_delete != NULL))
-		program_delete(ptr);
+	if (unlikely(operators_program_delete != NULL))
+		operators_program_delete(ptr);
 	else
 		sized_delete(ptr, size, 1);
 }
@@ -225,8 +154,8 @@ EXPORT void _ZdaPvm(void *ptr, size_t size)
 
 EXPORT void _ZdaPvSt11align_val_t(void *ptr, size_t alignment)
 {
-	if (unlikely(program_delete_aligned != NULL))
-		program_delete_aligned(ptr, alignment);
+	if (unlikely(operators_program_delete_aligned != NULL))
+		operators_program_delete_aligned(ptr, alignment);
 	else
 		plain_delete(ptr);
 }
@@ -245,8 +174,8 @@ EXPORT void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *ptr, size_t alignment, con
 
 EXPORT void _ZdlPvmSt11align_val_t(void *ptr, size_t size, size_t alignment)
 {
-	if (unlikely(program_delete_aligned != NULL))
-		program_delete_aligned(ptr, alignment);
+	if (unlikely(operators_program_delete_aligned != NULL))
+		operators_program_delete_aligned(ptr, alignment);
 	else
 		sized_delete(ptr, size, alignment);
 }

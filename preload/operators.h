@@ -4,9 +4,6 @@
 
 #include <stddef.h>
 
-/* Find out whether the program replaces any of the basic forms. Call once, from the constructor. */
-void operators_init(void);
-
 /* Names: Itanium C++ ABI, 5.1 "External Names": nw/na = new/new[], dl/da = delete/delete[], m = size_t. */
 void *_Znwm(size_t size);
 void *_Znam(size_t size);

@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/atomic.h"
+#include "core/live.h"
 #include "core/options.h"
 #include "core/sampler.h"
 
@@ -23,8 +24,9 @@
 /* Mean bytes between samples, or one of the above. Atomic: preload/rate.c writes, every allocation reads. */
 extern HIDDEN int64_t profiler_rate;
 
-/* A pointer whose bits under this mask are all zero may be a sampled object; others surely are not. 4095 while every sampled
- * object that is alive starts a page, 0 when any pointer may be one. Atomic: preload/rate.c writes, every free reads. */
+/* A pointer whose bits under this mask are all zero may be a sampled object; others surely are not. 4095 while every sampled object that
+ * is alive starts a page, 0 when any pointer may be one, all ones while there has been none. Atomic: preload/rate.c writes, every free
+ * reads. */
 extern HIDDEN uintptr_t profiler_filter_mask;
 
 /* One thread's state. All zero is valid. Only its own thread, and signal handlers that interrupt it, use it. */
@@ -49,11 +51,36 @@ extern bool profiler_sampled;
 /* Number this thread: the value of profiler_thread.index, never 0. */
 unsigned profiler_thread_index(void);
 
-/* What to do with an allocation. */
+/* What to do with an allocation. The first two are the same, on branches of their own: without sampling no more is executed than the load
+ * and two tests. */
 enum judgement {
-	PLAIN,	   /* straight to jemalloc */
+	OFF,	   /* straight to jemalloc: nothing is sampled */
+	PLAIN,	   /* straight to jemalloc: this one is not */
 	COLD_HALF, /* preload/sampled.h */
 };
+
+/* Return from an allocating function by its plain or its sampled half. */
+#define RETURN_JUDGED(size, plain, sampled) \
+	do { \
+		enum judgement judgement = judge(size); \
+\
+		if (unlikely(judgement == OFF)) \
+			return plain; \
+		if (likely(judgement == PLAIN)) \
+			return plain; \
+		return sampled; \
+	} while (0)
+
+/* Return from a function that is given an object, likewise. NULL takes the sampled half: jemalloc must not see it while the loader is at
+ * work. */
+#define RETURN_FILTERED(ptr, plain, sampled) \
+	do { \
+		if (likely(profiler_masks(ptr))) \
+			return plain; \
+		if (likely(ptr != NULL && !profiler_suspects(ptr))) \
+			return plain; \
+		return sampled; \
+	} while (0)
 
 #ifdef MPROF_RECORDER_SIZECLASS
 
@@ -64,7 +91,13 @@ static inline enum judgement judge(size_t size)
 	return COLD_HALF;
 }
 
-static inline bool profiler_may_be_sampled(const void *ptr)
+static inline bool profiler_masks(const void *ptr)
+{
+	(void)ptr;
+	return false;
+}
+
+static inline bool profiler_suspects(const void *ptr)
 {
 	(void)ptr;
 	return true;
@@ -79,15 +112,21 @@ static inline enum judgement judge(size_t size)
 	int64_t rate = load_relaxed(&profiler_rate);
 
 	if (unlikely(rate <= 0))
-		return rate == PROFILER_OFF ? PLAIN : COLD_HALF;
+		return likely(rate == PROFILER_OFF) ? OFF : COLD_HALF;
 	return likely(sampler_skips(&profiler_thread.sampler, size)) ? PLAIN : COLD_HALF;
 }
 
-/* Whether a free, realloc or malloc_usable_size of this pointer has to take the cold half. */
-static inline bool profiler_may_be_sampled(const void *ptr)
+/* Whether the mask holds a pointer back: it is no sampled object. */
+static inline bool profiler_masks(const void *ptr)
 {
 	/* Relaxed: whoever handed the pointer over also ordered the mask in force at its allocation (preload/rate.c). */
-	return ((uintptr_t)ptr & load_relaxed(&profiler_filter_mask)) == 0;
+	return ((uintptr_t)ptr & load_relaxed(&profiler_filter_mask)) != 0;
+}
+
+/* Of one that is let through: whether a sampled object lives in its page. */
+static inline bool profiler_suspects(const void *ptr)
+{
+	return live_near((uintptr_t)ptr);
 }
 
 #endif

@@ -26,11 +26,13 @@
 
 #include "core/atomic.h"
 #include "core/sampler.h"
+#include "preload/early.h"
 #include "preload/profiler.h"
 
 #include <errno.h>
 
 #define PAGE_MASK ((uintptr_t)4095)
+#define NO_OBJECT_MASK UINTPTR_MAX
 #define SHARDS 16U /* as the counters of a hot bucket: at rate 1 every allocation comes here */
 
 int64_t profiler_rate = PROFILER_NOT_RELOCATED;
@@ -98,7 +100,10 @@ int rate_set(uint64_t rate)
 		return -EINVAL;
 	if (!started)
 		return -ENOMEM;
-	store_relaxed(&profiler_rate, (int64_t)rate); /* relaxed: the engine was up before there were threads */
+	if (rate != 0)
+		cas_relaxed(&profiler_filter_mask, &(uintptr_t){NO_OBJECT_MASK}, PAGE_MASK);
+	/* Release: pairs with the acquire in rate_get; who samples has seen that mask, and passes it on with the object. */
+	store_release(&profiler_rate, (int64_t)rate);
 	settle();
 	return 0;
 }
@@ -106,12 +111,15 @@ int rate_set(uint64_t rate)
 void rate_start(uint64_t rate)
 {
 	started = true;
-	rate_set(rate);
+	if (rate == 0 && !early_used()) /* single-threaded */
+		store_relaxed(&profiler_filter_mask, NO_OBJECT_MASK);
+	else
+		rate_set(rate);
 }
 
 uint64_t rate_get(void)
 {
-	int64_t rate = load_relaxed(&profiler_rate); /* relaxed: as in judge() */
+	int64_t rate = load_acquire(&profiler_rate); /* pairs with the store in rate_set */
 
 	return rate > 0 ? (uint64_t)rate : 0;
 }

@@ -10,6 +10,7 @@
 void *sampled_malloc(size_t size);
 void *sampled_calloc(size_t count, size_t size);      /* the product must not overflow */
 void *sampled_aligned(size_t alignment, size_t size); /* alignment: a power of two */
+int sampled_posix_memalign(void **result, size_t alignment, size_t size);
 void *sampled_realloc(void *ptr, size_t size);
 void sampled_free(void *ptr);
 void sampled_free_sized(void *ptr, size_t size, size_t alignment); /* alignment 1 = none asked for */

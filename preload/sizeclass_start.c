@@ -4,7 +4,7 @@
 #include "preload/dump.h"
 #include "preload/early.h"
 #include "preload/message.h"
-#include "preload/operators.h"
+#include "preload/operators_slow.h"
 #include "preload/profiler.h"
 #include "preload/sizeclass_malloc.h"
 #include "preload/trigger.h"

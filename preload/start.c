@@ -8,7 +8,7 @@
 #include "preload/dump.h"
 #include "preload/early.h"
 #include "preload/message.h"
-#include "preload/operators.h"
+#include "preload/operators_slow.h"
 #include "preload/profiler.h"
 #include "preload/rate.h"
 #include "preload/totals.h"
