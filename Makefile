@@ -11,7 +11,7 @@ CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wundef -Wvla -Wstrict-prototypes -Wmissing-prototypes \
            -Wframe-larger-than=2048 -Werror
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DMPROF_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen $(WARN) $(CFLAGS) \
-             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -MMD -MP $(SANITIZE) $(HOT)
+             -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -MMD -MP $(SANITIZE) $(FILE_CFLAGS)
 
 # Sources by layer. *_$(ARCH).c is the one file per architecture; decode.c needs malloc, so only the tools get it.
 sources = $(filter-out %_x86_64.c %_aarch64.c,$(wildcard $(1)/*.c)) $(wildcard $(1)/*_$(ARCH).c)
@@ -23,7 +23,7 @@ UNIT    := $(wildcard tests/unit/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(patsubst $(BUILD)/gen/%,%,$(1)))
 
 # The exported functions (figures: preload/README.md): each in cache lines of its own, no frames, no code shared between branches.
-$(BUILD)/obj/preload/malloc.o $(BUILD)/obj/preload/operators.o: HOT := -fomit-frame-pointer -falign-functions=64 -fno-tree-tail-merge -fno-crossjumping
+$(BUILD)/obj/preload/malloc.o $(BUILD)/obj/preload/operators.o: FILE_CFLAGS := -fomit-frame-pointer -falign-functions=64 -fno-tree-tail-merge -fno-crossjumping
 
 # What records allocations: sampled stacks, or exact counts by size class where there is no stack source.
 RECORDER ?= stacks
@@ -178,25 +178,25 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/demo.sh $(BUILD)
 
-$(BUILD)/bench/counters: $(call objects,bench/counters.c core/sizeclass.c)
+# What each benchmark is made of, besides its own file, and links.
+$(BUILD)/bench/counters: $(call objects,core/sizeclass.c)
+$(BUILD)/bench/capture: $(call objects,$(filter-out core/sizeclass.c,$(CORE)))
+$(BUILD)/bench/capture: BENCH_LIBS := -lunwind
+$(BUILD)/bench/hotpath: BENCH_LIBS := -lstdc++
+BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+
+$(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lpthread
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(BENCH_LIBS) -lm -lpthread
 
-$(BUILD)/bench/capture: $(call objects,bench/capture.c $(filter-out core/sizeclass.c,$(CORE)))
-	@mkdir -p $(@D)
-	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lunwind -lm
+$(BUILD)/obj/bench/%.o: FILE_CFLAGS := -fno-builtin -fno-optimize-sibling-calls
 
-$(BUILD)/bench/scale_rate1: $(call objects,bench/scale_rate1.c)
-	@mkdir -p $(@D)
-	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lpthread
-
-bench: all $(BUILD)/bench/counters $(BUILD)/bench/capture $(BUILD)/bench/scale_rate1
-	$(BUILD)/bench/counters
-	$(BUILD)/bench/capture
-	LD_PRELOAD=$(abspath $(LIB)) HEAPPROF_RATE=1 HEAPPROF_EXIT=0 $(BUILD)/bench/scale_rate1
+# All of them, and bench/RESULTS.md; SECTIONS="hotpath dump" only prints these.
+bench: deps
+	@scripts/install-peers.sh
+	@$(MAKE) --no-print-directory all $(BENCHES)
+	@python3 bench/run.py $(SECTIONS)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include

@@ -3,13 +3,14 @@
  *
  * Each process warms up with 5 batches. Whatever is allocated escapes: it is stored where the compiler cannot know who reads it. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { WARM_UP = 5, BATCHES_MAX = 1000, KEPT_MAX = 250000, RING = 64, QUEUE = 1024 };
+enum { WARM_UP = 5, BATCHES_MAX = 1000, KEPT_MAX = 250000, RING = 64, BUFFER = 1000, BUFFERS = 8 };
 
 /* C++'s operators, under their mangled names: the program is C. */
 void *_Znwm(size_t size);
@@ -112,21 +113,22 @@ static uint64_t new_sized_delete(void)
 	return now() - start;
 }
 
-/* What this thread allocates another one frees. */
-static struct {
-	void *slots[QUEUE];
-	unsigned long head __attribute__((aligned(64))); /* atomic: put so far */
-	unsigned long tail __attribute__((aligned(64))); /* atomic: taken so far */
-} queue;
+/* What this thread allocates another one frees, a buffer at a time. */
+static struct buffer {
+	void *volatile slots[BUFFER];
+	sem_t empty, full;
+} buffers[BUFFERS];
 
 static void *free_all(void *unused)
 {
 	(void)unused;
-	for (unsigned long i = 0; i < (unsigned long)operations; i++) {
-		while (__atomic_load_n(&queue.head, __ATOMIC_ACQUIRE) == i)
-			;
-		free(queue.slots[i % QUEUE]);
-		__atomic_store_n(&queue.tail, i + 1, __ATOMIC_RELEASE);
+	for (long i = 0; i < operations; i += BUFFER) {
+		struct buffer *buffer = &buffers[i / BUFFER % BUFFERS];
+
+		sem_wait(&buffer->full);
+		for (int at = 0; at < BUFFER; at++)
+			free(buffer->slots[at]);
+		sem_post(&buffer->empty);
 	}
 	return NULL;
 }
@@ -136,14 +138,19 @@ static uint64_t cross(void)
 	pthread_t other;
 	uint64_t start;
 
-	queue.head = queue.tail = 0;
+	for (int i = 0; i < BUFFERS; i++) {
+		sem_init(&buffers[i].empty, 0, 1);
+		sem_init(&buffers[i].full, 0, 0);
+	}
 	pthread_create(&other, NULL, free_all, NULL);
 	start = now();
-	for (unsigned long i = 0; i < (unsigned long)operations; i++) {
-		while (i - __atomic_load_n(&queue.tail, __ATOMIC_ACQUIRE) == QUEUE)
-			;
-		queue.slots[i % QUEUE] = malloc(size);
-		__atomic_store_n(&queue.head, i + 1, __ATOMIC_RELEASE);
+	for (long i = 0; i < operations; i += BUFFER) {
+		struct buffer *buffer = &buffers[i / BUFFER % BUFFERS];
+
+		sem_wait(&buffer->empty);
+		for (int at = 0; at < BUFFER; at++)
+			buffer->slots[at] = malloc(size);
+		sem_post(&buffer->full);
 	}
 	pthread_join(other, NULL);
 	return now() - start;

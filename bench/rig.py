@@ -1,5 +1,4 @@
 """rig.py - what the comparisons share: the contenders, rotated rounds, medians and paired ratios, Markdown tables."""
-import ctypes.util
 import os
 import shutil
 import statistics
@@ -40,12 +39,9 @@ class Contender:
 
 
 def find_library(soname):
-    """Where the loader finds a library, or None."""
-    try:
-        ctypes.CDLL(soname, mode=os.RTLD_LAZY)
-    except OSError:
-        return None
-    return soname
+    """Whether the loader knows a library. (ctypes cannot open one that wants static thread-local storage.)"""
+    cache = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
+    return f"\t{soname} " in cache
 
 
 def preloaded(library, **env):
@@ -65,7 +61,7 @@ CONTENDERS = [
     Contender("tcmalloc", preloaded(TCMALLOC), needs=TCMALLOC),
     Contender("tcmalloc sampling", preloaded(TCMALLOC, TCMALLOC_SAMPLE_PARAMETER="524288"), needs=TCMALLOC),
     Contender("HEAPPROFILE", preloaded(TCMALLOC, HEAPPROFILE="%SCRATCH/heap"), needs=TCMALLOC, slow=True),
-    Contender("heaptrack", prefix=("heaptrack", "--record-only", "-o", "%SCRATCH/heaptrack"), needs="heaptrack", slow=True),
+    Contender("heaptrack", prefix=("heaptrack", "--raw", "-o", "%SCRATCH/heaptrack"), needs="heaptrack", slow=True),
     Contender("mprof rate 0", mprof("0")),
     Contender(DEFAULT, mprof("512K")),
     Contender("mprof 64K", mprof("64K")),
@@ -93,6 +89,16 @@ def run(contender, argv):
     if done.returncode != 0:
         sys.exit(f"{contender.name}: {argv[0]}: exit status {done.returncode}\n{done.stderr.decode(errors='replace')}")
     return done.stdout.decode(errors="replace")
+
+
+def figure(contender, argv):
+    """The same for a command that prints one number. (heaptrack prints lines of its own around it.)"""
+    for line in run(contender, argv).splitlines():
+        try:
+            return float(line)
+        except ValueError:
+            pass
+    sys.exit(f"{contender.name}: {argv[0]}: printed no number")
 
 
 def rotate(rows, measure, rounds=None):
@@ -129,12 +135,22 @@ def ratios(values, base):
 
 
 def ratio(values, base, digits=3):
-    """"median (quartile to quartile)" of the paired ratios."""
+    """The median of the paired ratios, and their quartiles."""
     paired = ratios(values, base)
     if not paired:
         return "-"
     low, high = quartiles(paired)
     return f"{median(paired):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def difference(values, base, digits=2):
+    """The median of the paired differences, signed."""
+    paired = [a - b for a, b in zip(values, base) if a is not None and b is not None]
+    return f"{median(paired):+.{digits}f}" if paired else "-"
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 def table(head, rows):

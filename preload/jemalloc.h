@@ -8,6 +8,7 @@
 void *je_malloc(size_t size);
 void *je_calloc(size_t count, size_t size);
 void *je_realloc(void *ptr, size_t size);
+int je_posix_memalign(void **result, size_t alignment, size_t size);
 void *je_aligned_alloc(size_t alignment, size_t size);
 void je_free(void *ptr);
 size_t je_malloc_usable_size(void *ptr);

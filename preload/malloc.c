@@ -97,32 +97,21 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 
 EXPORT void *memalign(size_t alignment, size_t size)
 {
-	if (unlikely(alignment > SIZE_MAX / 2 + 1)) {
+	if (likely(power_of_two(alignment)))
+		return aligned(alignment, size);
+	if (alignment > SIZE_MAX / 2 + 1) {
 		errno = EINVAL;
 		return NULL;
 	}
-	if (unlikely(!power_of_two(alignment))) /* as glibc: round up */
-		alignment = alignment == 0 ? 1 : (size_t)1 << (64 - __builtin_clzl(alignment));
-	return aligned(alignment, size);
-}
-
-static inline int plain_posix_memalign(void **result, size_t alignment, size_t size)
-{
-	int saved = errno;
-	void *ptr = je_aligned_alloc(alignment, size);
-
-	errno = saved; /* POSIX: the error is the return value */
-	if (unlikely(ptr == NULL))
-		return ENOMEM;
-	*result = ptr;
-	return 0;
+	/* As glibc: round up. */
+	return aligned(alignment == 0 ? 1 : (size_t)1 << (64 - __builtin_clzl(alignment)), size);
 }
 
 EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	if (unlikely(!power_of_two(alignment) || alignment < sizeof(void *)))
 		return EINVAL;
-	RETURN_JUDGED(size, plain_posix_memalign(result, alignment, size),
+	RETURN_JUDGED(size, je_posix_memalign(result, alignment, size),
 		      sampled_posix_memalign(result, alignment, size));
 }
 

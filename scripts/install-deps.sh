@@ -1,5 +1,5 @@
 #!/bin/sh
-# install-deps.sh - installs what building and testing mprof needs (Debian and its relatives); silent when all is there.
+# install-deps.sh - installs what building and testing mprof needs, or the packages named (Debian and its relatives); silent when all is there.
 set -eu
 
 # The build; the tests and the linter; the programs that the tests profile.
@@ -9,6 +9,7 @@ packages="gcc g++ make binutils libc6-dev libjemalloc-dev libunwind-dev libproto
 	bash coreutils git libsqlite3-dev procps redis-server redis-tools sqlite3 xz-utils"
 # `go tool pprof` reads the profiles back; any Go will do, not only Debian's.
 command -v go >/dev/null || packages="$packages golang-go"
+[ $# = 0 ] || packages=$*
 
 if ! command -v dpkg-query >/dev/null; then
 	echo "install-deps.sh: no dpkg here; please see that these (Debian's names) are installed:" $packages >&2
