@@ -15,4 +15,15 @@ extern const int arch_frame_pointer;
  * Context: signals must be blocked meanwhile. */
 void arch_call_on_stack(void (*function)(void *argument), void *argument, uintptr_t stack_top);
 
+/* Start a thread that calls function(argument) and exits: clone(2) with these flags, the stack's highest address (16-byte aligned), a
+ * thread pointer (CLONE_SETTLS) and the word to clear at the end (CLONE_CHILD_CLEARTID). Returns its id or a negative errno. */
+long arch_clone(unsigned long flags, uintptr_t stack_top, void *thread_pointer, uint32_t *child_tid,
+		void (*function)(void *argument), void *argument);
+
+/* Bytes of the calling thread's control block, at its thread pointer, that compiled code reads. */
+#define ARCH_CONTROL_BLOCK_BYTES 64
+
+/* Make the block at `thread_pointer` usable as such: a copy of the calling thread's, but with its own address in it. */
+void arch_init_control_block(void *thread_pointer);
+
 #endif

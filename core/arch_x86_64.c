@@ -4,6 +4,8 @@
 #include "core/sys.h"
 
 #include <libunwind-x86_64.h>
+#include <string.h>
+#include <sys/syscall.h>
 
 const char arch_unwinder_library[] = "libunwind-x86_64.so.8";
 const char arch_unwinder_prefix[] = "_Ux86_64_";
@@ -38,4 +40,41 @@ void arch_call_on_stack(void (*function)(void *argument), void *argument, uintpt
 			 : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2",
 			   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
 			   "xmm14", "xmm15");
+}
+
+long arch_clone(unsigned long flags, uintptr_t stack_top, void *thread_pointer, uint32_t *child_tid,
+		void (*function)(void *argument), void *argument)
+{
+	uintptr_t *stack = (uintptr_t *)stack_top;
+	register uint32_t *r10 __asm__("r10") = child_tid;
+	register void *r8 __asm__("r8") = thread_pointer;
+	long result;
+
+	*--stack = (uintptr_t)argument; /* popped by the child; the stack is aligned again before its call */
+	*--stack = (uintptr_t)function;
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t" /* the outermost frame. Source: System V ABI, AMD64 supplement, 3.4.1 */
+			 "pop %%rax\n\t"
+			 "pop %%rdi\n\t"
+			 "call *%%rax\n\t"
+			 "mov %[exit], %%eax\n\t"
+			 "xor %%edi, %%edi\n\t"
+			 "syscall\n\t"
+			 "1:"
+			 : "=a"(result)
+			 : "a"((long)SYS_clone), "D"(flags), "S"(stack), "d"(NULL), "r"(r10),
+			   "r"(r8), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+/* Source: glibc, sysdeps/x86_64/nptl/tls.h: the block's own address at 0 and at 16, which TLS and pthread_self start from; the stack
+ * protector's and the pointer guard's words at 40 and 48, which are the process's. */
+void arch_init_control_block(void *thread_pointer)
+{
+	memcpy(thread_pointer, __builtin_thread_pointer(), ARCH_CONTROL_BLOCK_BYTES);
+	((void **)thread_pointer)[0] = thread_pointer;
+	((void **)thread_pointer)[2] = thread_pointer;
 }

@@ -214,10 +214,48 @@ void bucket_count_alloc(struct bucket *bucket, uint64_t size, unsigned shard)
 
 void bucket_count_free(struct bucket *bucket, uint64_t size, unsigned shard)
 {
-	/* Release: pairs with the load_acquire of frees in snapshot.c; who sees this free also sees the allocation. */
+	/* Release: pairs with the load_acquire in bucket_sum_frees; who sees this free also sees the allocation. */
 	add_release(&counts_of(bucket, shard)->frees, 1);
 	if (bucket->is_other)
 		add_release(&bucket->bytes.frees, size);
+}
+
+uint64_t bucket_sum_frees(const struct bucket *bucket)
+{
+	const struct bucket_shard *shards = load_acquire(&bucket->shards); /* pairs with the cas_release in spread */
+	/* Acquire: pairs with the add_release in bucket_count_free: the allocations of these frees are visible to
+	 * the loads that follow. */
+	uint64_t sum = load_acquire(&bucket->counts.frees);
+
+	for (unsigned i = 0; shards != NULL && i < BUCKET_SHARDS; i++)
+		sum += load_acquire(&shards[i].counts.frees);
+	return sum;
+}
+
+uint64_t bucket_sum_allocs(const struct bucket *bucket)
+{
+	const struct bucket_shard *shards = load_acquire(&bucket->shards); /* pairs with the cas_release in spread */
+	uint64_t sum = load_relaxed(&bucket->counts.allocs); /* relaxed: after the acquire in bucket_sum_frees */
+
+	for (unsigned i = 0; shards != NULL && i < BUCKET_SHARDS; i++)
+		sum += load_relaxed(&shards[i].counts.allocs);
+	return sum;
+}
+
+struct bucket_held bucket_hold(const struct bucket *bucket)
+{
+	struct bucket_held held;
+
+	if (bucket->is_other) {
+		/* Acquire, and before the allocs: as in bucket_sum_frees. */
+		held.bytes = load_acquire(&bucket->bytes.frees);
+		held.bytes = load_relaxed(&bucket->bytes.allocs) - held.bytes;
+	}
+	held.objects = bucket_sum_frees(bucket);
+	held.objects = bucket_sum_allocs(bucket) - held.objects;
+	if (!bucket->is_other)
+		held.bytes = held.objects * bucket->size;
+	return held;
 }
 
 uint64_t bucket_id(const struct bucket *bucket)

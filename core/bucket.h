@@ -18,6 +18,11 @@ struct bucket_counts {
 	uint64_t frees;	 /* atomic: of those, freed */
 };
 
+/* What is in use of a bucket. */
+struct bucket_held {
+	uint64_t objects, bytes;
+};
+
 /* The same for a hot bucket, where threads would fight for one cache line. */
 struct bucket_shard {
 	struct bucket_counts counts;
@@ -34,6 +39,10 @@ struct bucket {
 	uint16_t is_other;	     /* 1 = [other]: objects of one size class whose stacks were given up */
 	struct bucket_counts counts;
 	uint64_t base_frees; /* atomic: frees at the last reset (core/snapshot.h); resets write, dumps read */
+	struct {
+		uint64_t epoch; /* atomic: of which maximum it is what follows (core/peak.h) */
+		struct bucket_held held;
+	} peak;
 	union {
 		uint64_t frames[1]; /* depth frame words, leaf first */
 		struct {
@@ -62,6 +71,13 @@ uint64_t bucket_object_size(const struct bucket *bucket, uint64_t detail);
  * differs between threads: it spreads the counters of a hot bucket. */
 void bucket_count_alloc(struct bucket *bucket, uint64_t size, unsigned shard);
 void bucket_count_free(struct bucket *bucket, uint64_t size, unsigned shard);
+
+/* Sums over all shards. Frees come first: who sees them sees their allocations, so that the difference is never negative. */
+uint64_t bucket_sum_frees(const struct bucket *bucket);
+uint64_t bucket_sum_allocs(const struct bucket *bucket);
+
+/* What is in use of it now. */
+struct bucket_held bucket_hold(const struct bucket *bucket);
 
 /* A bucket as a number from 1 to 2^BUCKET_ID_BITS - 1, and back. */
 uint64_t bucket_id(const struct bucket *bucket);

@@ -189,7 +189,8 @@ static bool parse_choice_unwind(const char *text, option_choice_unwind *value)
 static bool in_range(const struct options *options)
 {
 	return options->rate <= SAMPLER_RATE_MAX && options->depth >= 1 && options->depth <= STACK_DEPTH_MAX &&
-	       options->memory >= (uint64_t)1 << 20 && options->memory <= (uint64_t)1 << 36;
+	       options->memory >= (uint64_t)1 << 20 && options->memory <= (uint64_t)1 << 36 &&
+	       options->keep <= OPTIONS_KEEP_MAX && options->interval <= OPTIONS_INTERVAL_MAX;
 }
 
 /* Add a user's text: cut when long, and with what would break the line replaced. */

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTIONS_PATH_MAX 2048 /* bytes of HEAPPROF_OUT, with the terminating NUL */
+#define OPTIONS_KEEP_MAX 10000
+#define OPTIONS_INTERVAL_MAX 1000000000 /* seconds: some thirty years */
+#define OPTIONS_PATH_MAX 2048		/* bytes of HEAPPROF_OUT, with the terminating NUL */
 #define OPTIONS_WARNINGS_MAX 32
 
 enum options_format { OPTIONS_FORMAT_PPROF, OPTIONS_FORMAT_TEXT };

@@ -18,8 +18,9 @@ static inline int sink_write(struct sink *sink, const void *data, size_t n)
 struct sink_fd {
 	struct sink sink;
 	int fd;
+	int patience_ms; /* how long to wait for a reader when the descriptor does not block and is full */
 };
 
-void sink_fd_init(struct sink_fd *out, int fd);
+void sink_fd_init(struct sink_fd *out, int fd, int patience_ms);
 
 #endif

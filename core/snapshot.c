@@ -4,6 +4,7 @@
 #include "core/arena.h"
 #include "core/atomic.h"
 #include "core/bucket.h"
+#include "core/peak.h"
 
 #include <errno.h>
 
@@ -26,35 +27,13 @@ int snapshot_take(struct snapshot *snapshot, struct arena *scratch)
 	return 0;
 }
 
-static uint64_t sum_frees(const struct bucket *bucket)
-{
-	const struct bucket_shard *shards = load_acquire(&bucket->shards); /* pairs with the cas_release in spread */
-	/* Acquire: pairs with the add_release in bucket_count_free: the allocations of these frees are visible to
-	 * the loads that follow. */
-	uint64_t sum = load_acquire(&bucket->counts.frees);
-
-	for (unsigned i = 0; shards != NULL && i < BUCKET_SHARDS; i++)
-		sum += load_acquire(&shards[i].counts.frees);
-	return sum;
-}
-
-static uint64_t sum_allocs(const struct bucket *bucket)
-{
-	const struct bucket_shard *shards = load_acquire(&bucket->shards); /* pairs with the cas_release in spread */
-	uint64_t sum = load_relaxed(&bucket->counts.allocs);		   /* relaxed: after the acquire in sum_frees */
-
-	for (unsigned i = 0; shards != NULL && i < BUCKET_SHARDS; i++)
-		sum += load_relaxed(&shards[i].counts.allocs);
-	return sum;
-}
-
 /* Bytes of [other], where sizes differ. The base comes first, then frees, then allocs: none is below the one before. */
 static void read_other_bytes(const struct bucket *bucket, struct record *record)
 {
 	/* Acquire: pairs with the store_release in snapshot_reset: the frees it stands for are visible to the next load. */
 	uint64_t base = load_acquire(&bucket->bytes.base_frees);
 
-	record->free_bytes = load_acquire(&bucket->bytes.frees) - base; /* acquire: as in sum_frees */
+	record->free_bytes = load_acquire(&bucket->bytes.frees) - base; /* acquire: as in bucket_sum_frees */
 	record->alloc_bytes = load_relaxed(&bucket->bytes.allocs) - base;
 }
 
@@ -68,12 +47,13 @@ static void read_bucket(const struct bucket *bucket, struct record *record)
 	record->rate = bucket->rate;
 	if (bucket->is_other)
 		read_other_bytes(bucket, record);
-	record->frees = sum_frees(bucket) - base;
-	record->allocs = sum_allocs(bucket) - base;
+	record->frees = bucket_sum_frees(bucket) - base;
+	record->allocs = bucket_sum_allocs(bucket) - base;
 	if (!bucket->is_other) {
 		record->free_bytes = record->frees * bucket->size;
 		record->alloc_bytes = record->allocs * bucket->size;
 	}
+	record->peak = peak_held(bucket);
 }
 
 /* Whether a bucket of the same stack and size stands before this one in its chain: then it was given with that one. */
@@ -122,7 +102,7 @@ static void set_base(struct bucket *bucket)
 	/* Release: pairs with the load_acquire in read_bucket and read_other_bytes. */
 	if (bucket->is_other)
 		store_release(&bucket->bytes.base_frees, load_acquire(&bucket->bytes.frees));
-	store_release(&bucket->base_frees, sum_frees(bucket));
+	store_release(&bucket->base_frees, bucket_sum_frees(bucket));
 }
 
 void snapshot_reset(void)
@@ -144,8 +124,8 @@ struct bucket_counts snapshot_sum(void)
 	for (size_t i = 0; i < bucket_head_count(); i++) {
 		/* Pairs with the cas_release in bucket.c, as in snapshot_take. */
 		for (const struct bucket *bucket = load_acquire(&heads[i]); bucket != NULL; bucket = bucket->next) {
-			sum.frees += sum_frees(bucket); /* before the allocs: in-use is never negative */
-			sum.allocs += sum_allocs(bucket);
+			sum.frees += bucket_sum_frees(bucket); /* before the allocs: in-use is never negative */
+			sum.allocs += bucket_sum_allocs(bucket);
 		}
 	}
 	return sum;

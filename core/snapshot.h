@@ -2,13 +2,13 @@
 #ifndef MPROF_CORE_SNAPSHOT_H
 #define MPROF_CORE_SNAPSHOT_H
 
+#include "core/bucket.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct arena;
-struct bucket;
-struct bucket_counts;
 
 /* One (stack, size, rate) with its raw, unscaled counts: what Go calls a MemProfileRecord. They count from the last
  * snapshot_reset: allocs are the objects that were alive then and those allocated since, frees the ones freed since, so
@@ -21,6 +21,7 @@ struct record {
 	uint64_t rate;	 /* mean bytes between samples in force when these were sampled */
 	uint64_t allocs, frees;		  /* sampled objects; frees <= allocs */
 	uint64_t alloc_bytes, free_bytes; /* of those objects; free_bytes <= alloc_bytes */
+	struct bucket_held peak;	  /* in use when the estimate of live bytes was highest (core/peak.h) */
 };
 
 /* The set of buckets that existed at one moment. The set is frozen; counts are read when a record is. */

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/fs.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -81,14 +84,23 @@ long sys_read(int fd, void *buf, size_t n)
 	return CALL3(SYS_read, fd, buf, n);
 }
 
-int sys_write_all(int fd, const void *buf, size_t n)
+/* Whether the descriptor takes more within that time. */
+static bool wait_for_room(int fd, int ms)
+{
+	struct pollfd poll = {.fd = fd, .events = POLLOUT};
+	struct timespec most = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	return ms > 0 && CALL5(SYS_ppoll, &poll, 1, &most, NULL, 0) == 1;
+}
+
+int sys_write_all(int fd, const void *buf, size_t n, int patience_ms)
 {
 	const char *at = buf;
 
 	while (n > 0) {
 		long written = CALL3(SYS_write, fd, at, n);
 
-		if (written == -EINTR)
+		if (written == -EINTR || (written == -EAGAIN && wait_for_room(fd, patience_ms)))
 			continue;
 		if (written < 0)
 			return (int)written;
@@ -170,6 +182,43 @@ int sys_getpid(void)
 int sys_gettid(void)
 {
 	return (int)CALL0(SYS_gettid);
+}
+
+void sys_wait(const uint32_t *word, uint32_t value, int64_t ns)
+{
+	struct timespec most = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+
+	/* Not FUTEX_PRIVATE: the kernel wakes the word of CLONE_CHILD_CLEARTID as a shared one. */
+	CALL4(SYS_futex, word, FUTEX_WAIT, value, &most);
+}
+
+int sys_leave_descriptors(unsigned first)
+{
+	return (int)CALL3(SYS_close_range, first, ~0U, CLOSE_RANGE_UNSHARE);
+}
+
+int sys_open_write(const char *path)
+{
+	return (int)CALL4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+}
+
+bool sys_is_pipe(int fd)
+{
+	struct stat st;
+
+	return CALL2(SYS_fstat, fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+int sys_path_identity(const char *path, uint64_t *device, uint64_t *inode)
+{
+	struct stat st;
+	int error = (int)CALL4(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (error < 0)
+		return error;
+	*device = st.st_dev;
+	*inode = st.st_ino;
+	return 0;
 }
 
 static int64_t clock_ns(clockid_t clock)

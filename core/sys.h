@@ -33,8 +33,9 @@ int sys_close(int fd);
 int sys_pipe(int fds[2]);
 /* One read; short counts as read(2). */
 long sys_read(int fd, void *buf, size_t n);
-/* Write all n bytes, retrying after EINTR and short writes; 0 or a negative errno. */
-int sys_write_all(int fd, const void *buf, size_t n);
+/* Write all n bytes, retrying after EINTR and short writes, and after waiting up to patience_ms for room where the descriptor does not block;
+ * 0 or a negative errno. */
+int sys_write_all(int fd, const void *buf, size_t n, int patience_ms);
 /* Size in bytes of an open regular file, or a negative errno (-ENXIO for what is not a regular file). */
 int64_t sys_file_size(int fd);
 /* Device and inode of an open descriptor. */
@@ -55,6 +56,18 @@ int64_t sys_wall_ns(void);
 int64_t sys_monotonic_ns(void);
 /* Fill buf from the kernel's random source; falls back to the clock where getrandom is refused. */
 void sys_random(void *buf, size_t n);
+
+/* Wait until *word is not `value` any more, but at most so many ns. Returns early at times: look again. */
+void sys_wait(const uint32_t *word, uint32_t value, int64_t ns);
+
+/* Give the calling thread a table of descriptors of its own, with only those below `first`. */
+int sys_leave_descriptors(unsigned first);
+/* Open for writing without waiting for a reader. */
+int sys_open_write(const char *path);
+/* Whether an open descriptor is a pipe. */
+bool sys_is_pipe(int fd);
+/* Device and inode of a name, symbolic links not followed. */
+int sys_path_identity(const char *path, uint64_t *device, uint64_t *inode);
 
 /* Whether the 8 bytes at an address, which must be a multiple of 8, can be read; without reading them here. */
 bool sys_readable(uintptr_t address);

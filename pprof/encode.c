@@ -12,12 +12,13 @@
 #include "pprof/writer.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* The snapshot is walked twice: first for the distinct addresses, whose names decide where a stack's leaf is cut,
  * then for the samples. No sample is kept. What samples refer to is written after them, and the string table, which
  * grows to the end, last; readers take the fields of a Profile in any order. */
 
-enum { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, VALUE_COUNT };
+enum { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, PEAK_OBJECTS, PEAK_SPACE, VALUES_MAX };
 
 struct encoder {
 	const struct encode_input *input;
@@ -31,6 +32,8 @@ struct encoder {
 	size_t id_count;
 	uint64_t *stack;   /* location ids of the sample being written; STACK_DEPTH_MAX */
 	int64_t bytes_key; /* the string "bytes" */
+	int64_t rate_key;  /* the string "rate", where counts are raw */
+	size_t value_count;
 };
 
 static Perftools__Profiles__ValueType value_type(struct strings *strings, const char *type, const char *unit)
@@ -45,19 +48,24 @@ static Perftools__Profiles__ValueType value_type(struct strings *strings, const 
 /* What all samples have in common. */
 static void put_header(struct encoder *encoder)
 {
+	static const char *const names[VALUES_MAX][2] = {
+		[ALLOC_OBJECTS] = {"alloc_objects", "count"}, [ALLOC_SPACE] = {"alloc_space", "bytes"},
+		[INUSE_OBJECTS] = {"inuse_objects", "count"}, [INUSE_SPACE] = {"inuse_space", "bytes"},
+		[PEAK_OBJECTS] = {"peak_objects", "count"},   [PEAK_SPACE] = {"peak_space", "bytes"},
+	};
 	struct strings *strings = &encoder->strings;
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	Perftools__Profiles__ValueType types[VALUE_COUNT] = {
-		[ALLOC_OBJECTS] = value_type(strings, "alloc_objects", "count"),
-		[ALLOC_SPACE] = value_type(strings, "alloc_space", "bytes"),
-		[INUSE_OBJECTS] = value_type(strings, "inuse_objects", "count"),
-		[INUSE_SPACE] = value_type(strings, "inuse_space", "bytes"),
-	};
-	Perftools__Profiles__ValueType *type_list[VALUE_COUNT] = {&types[0], &types[1], &types[2], &types[3]};
+	Perftools__Profiles__ValueType types[VALUES_MAX], *type_list[VALUES_MAX];
 	Perftools__Profiles__ValueType period = value_type(strings, "space", "bytes");
 
-	part.n_sample_type = VALUE_COUNT;
+	for (size_t i = 0; i < encoder->value_count; i++) {
+		types[i] = value_type(strings, names[i][0], names[i][1]);
+		type_list[i] = &types[i];
+	}
+	part.n_sample_type = encoder->value_count;
 	part.sample_type = type_list;
+	if (encoder->input->peak) /* else readers take the last one, which is the same */
+		part.default_sample_type = strings_index(strings, names[INUSE_SPACE][0]);
 	part.period_type = &period;
 	part.period = (int64_t)encoder->input->period;
 	part.time_nanos = encoder->input->time_nanos;
@@ -83,19 +91,21 @@ static int collect_locations(struct encoder *encoder)
 	return encoder->input->symbols ? symbols_find(&encoder->symbols, locations, encoder->scratch) : 0;
 }
 
-/* Estimate what a record and its twins stand for, each by the rate it was sampled at. */
-static void add_up(struct snapshot_cursor *cursor, struct record *record, int64_t *values)
+/* Add what a record stands for, by the rate it was sampled at, or its raw counts. */
+static void add_values(const struct encoder *encoder, const struct record *record, int64_t *values)
 {
-	do {
-		struct estimate allocated = unsample(record->allocs, record->alloc_bytes, record->rate);
-		struct estimate in_use = unsample(record->allocs - record->frees,
-						  record->alloc_bytes - record->free_bytes, record->rate);
+	uint64_t rate = encoder->input->raw ? 1 : record->rate;
+	struct estimate allocated = unsample(record->allocs, record->alloc_bytes, rate);
+	struct estimate in_use =
+		unsample(record->allocs - record->frees, record->alloc_bytes - record->free_bytes, rate);
+	struct estimate peak = unsample(record->peak.objects, record->peak.bytes, rate);
 
-		values[ALLOC_OBJECTS] += allocated.objects;
-		values[ALLOC_SPACE] += allocated.bytes;
-		values[INUSE_OBJECTS] += in_use.objects;
-		values[INUSE_SPACE] += in_use.bytes;
-	} while (snapshot_twin(cursor, record));
+	values[ALLOC_OBJECTS] += allocated.objects;
+	values[ALLOC_SPACE] += allocated.bytes;
+	values[INUSE_OBJECTS] += in_use.objects;
+	values[INUSE_SPACE] += in_use.bytes;
+	values[PEAK_OBJECTS] += peak.objects;
+	values[PEAK_SPACE] += peak.bytes;
 }
 
 static uint64_t location_id(struct encoder *encoder, uint64_t frame)
@@ -133,25 +143,38 @@ static size_t translate_stack(struct encoder *encoder, const struct record *reco
 	return depth;
 }
 
+static Perftools__Profiles__Label number_label(int64_t key, uint64_t number)
+{
+	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT;
+
+	label.key = key;
+	label.num = (int64_t)number;
+	return label;
+}
+
 static void put_sample(struct encoder *encoder, const struct record *record, int64_t *values)
 {
 	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
-	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT;
+	Perftools__Profiles__Label bytes = number_label(encoder->bytes_key, record->size);
+	Perftools__Profiles__Label rate = number_label(encoder->rate_key, record->rate);
 
-	label.key = encoder->bytes_key;
-	label.num = (int64_t)record->size;
+	for (size_t i = 0; i < encoder->value_count; i++)
+		if (values[i] != 0)
+			sample.n_value = encoder->value_count;
+	if (sample.n_value == 0)
+		return;
 	sample.n_location_id = translate_stack(encoder, record);
 	sample.location_id = encoder->stack;
-	sample.n_value = VALUE_COUNT;
 	sample.value = values;
-	sample.n_label = 1;
-	sample.label = &(Perftools__Profiles__Label *){&label};
+	sample.n_label = encoder->input->raw ? 2 : 1;
+	sample.label = (Perftools__Profiles__Label *[]){&bytes, &rate};
 	part.n_sample = 1;
 	part.sample = &(Perftools__Profiles__Sample *){&sample};
 	writer_put(&encoder->writer, &part);
 }
 
+/* A sample for each (stack, size): buckets that differ by rate are added up, but for raw counts, where they cannot be. */
 static void put_samples(struct encoder *encoder)
 {
 	struct snapshot_cursor cursor = {0};
@@ -159,11 +182,16 @@ static void put_samples(struct encoder *encoder)
 
 	while (!encoder->writer.error && snapshot_next(encoder->input->snapshot, &cursor, &record)) {
 		struct record twin = record;
-		int64_t values[VALUE_COUNT] = {0};
+		int64_t values[VALUES_MAX] = {0};
 
-		add_up(&cursor, &twin, values);
-		if (values[ALLOC_OBJECTS] | values[ALLOC_SPACE])
-			put_sample(encoder, &record, values);
+		do {
+			add_values(encoder, &twin, values);
+			if (encoder->input->raw) {
+				put_sample(encoder, &twin, values);
+				memset(values, 0, sizeof(values));
+			}
+		} while (snapshot_twin(&cursor, &twin));
+		put_sample(encoder, &record, values);
 	}
 }
 
@@ -203,6 +231,8 @@ static struct encoder *encoder_new(const struct encode_input *input, struct aren
 	encoder->lost.name = "[other]";
 	encoder->locations.other.symbol = &encoder->lost; /* even without names: nobody could find this one later */
 	encoder->bytes_key = strings_index(&encoder->strings, "bytes");
+	encoder->rate_key = input->raw ? strings_index(&encoder->strings, "rate") : 0;
+	encoder->value_count = input->peak ? VALUES_MAX : PEAK_OBJECTS;
 	return encoder;
 }
 

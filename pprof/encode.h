@@ -12,9 +12,11 @@ struct snapshot;
 
 struct encode_input {
 	const struct snapshot *snapshot;
-	uint64_t period;	     /* bytes: the rate in force now */
-	int64_t time_nanos;	     /* wall clock at the start of writing */
-	bool symbols;		     /* names from ELF symbol tables; false = addresses only */
+	uint64_t period;    /* bytes: the rate in force now */
+	int64_t time_nanos; /* wall clock at the start of writing */
+	bool peak;	    /* two more sample types: what was in use at the highest estimate of live bytes */
+	bool raw;     /* counts as they are, and each sample's rate in a label, for readers that subtract profiles */
+	bool symbols; /* names from ELF symbol tables; false = addresses only */
 	const char *const *comments; /* comment_count lines */
 	size_t comment_count;
 };

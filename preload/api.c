@@ -113,6 +113,7 @@ int mprof_stats(struct mprof_stats *stats)
 		.lost_truncated = lost(LOSS_truncated),
 		.lost_reentered = lost(LOSS_reentered),
 		.lost_dumps_failed = lost(LOSS_dumps_failed),
+		.lost_dumps_skipped = lost(LOSS_dumps_skipped),
 		.lost_modules = lost(LOSS_modules),
 	};
 	memcpy(stats, &now, now.size);

@@ -11,6 +11,7 @@
 #include "pprof/encode.h"
 #include "pprof/gzip.h"
 #include "pprof/legacy.h"
+#include "preload/keep.h"
 #include "preload/message.h"
 #include "preload/output.h"
 #include "preload/profiler.h"
@@ -25,9 +26,19 @@
 #define COMMENT_MAX 160
 #define COMMENTS_MAX (LOSS_COUNT + 3)
 #define SHOWN_MAX 700 /* bytes of a path in a message */
+#define ASKER_PATIENCE_MS 5000
+#define SPARE_BYTES ((size_t)32 << 20)
 
 static uint64_t last_number; /* atomic: %n of the last dump begun */
 static uint64_t last_serial; /* atomic: number of the last dump to a path */
+static uint64_t written;     /* atomic: dumps that succeeded */
+
+/* Scratch memory set aside for a dump when the process has no more; used once. */
+static struct arena spare;
+static bool spare_used; /* atomic */
+
+/* What a profile is written as. */
+enum form { FORM_OPTION, FORM_PPROF, FORM_RAW };
 
 /* Everything one dump needs, in its scratch arena: dumps at the same time share nothing. */
 struct dump {
@@ -36,6 +47,7 @@ struct dump {
 	struct snapshot snapshot;
 	int64_t time_nanos;
 	uint64_t bytes_written; /* to a file */
+	struct keep_file file;	/* the same one */
 	const char *comments[COMMENTS_MAX];
 	size_t comment_count;
 	struct sink_fd out;
@@ -63,6 +75,8 @@ void dump_init(void)
 void dump_reset_child(void)
 {
 	store_relaxed(&last_number, 0); /* single-threaded */
+	store_relaxed(&written, 0);
+	keep_reset_child();
 }
 
 /* --- the profile -------------------------------------------------------------------------------------------------- */
@@ -124,7 +138,7 @@ static int write_gzipped(struct dump *dump, const struct encode_input *input)
 }
 
 /* The profile of this moment into an open file. */
-static int write_profile(struct dump *dump, int fd)
+static int write_profile(struct dump *dump, int fd, enum form form)
 {
 	int64_t rate = load_relaxed(&profiler_rate); /* relaxed: as in judge() */
 	struct encode_input input = {
@@ -132,6 +146,8 @@ static int write_profile(struct dump *dump, int fd)
 		.period = rate > 0 ? (uint64_t)rate : 0,
 		.time_nanos = dump->time_nanos,
 		.symbols = profiler_options.symbols,
+		.peak = profiler_options.peak,
+		.raw = form == FORM_RAW,
 		.comments = dump->comments,
 	};
 	int error = snapshot_take(&dump->snapshot, &dump->scratch);
@@ -142,8 +158,8 @@ static int write_profile(struct dump *dump, int fd)
 	add_totals(dump);
 	add_losses(dump);
 	input.comment_count = dump->comment_count;
-	sink_fd_init(&dump->out, fd);
-	if (profiler_options.format == OPTIONS_FORMAT_TEXT)
+	sink_fd_init(&dump->out, fd, form == FORM_OPTION ? 0 : ASKER_PATIENCE_MS);
+	if (form == FORM_OPTION && profiler_options.format == OPTIONS_FORMAT_TEXT)
 		return legacy_profile(&input, &dump->scratch, &dump->out.sink);
 	return write_gzipped(dump, &input);
 }
@@ -154,8 +170,9 @@ static int write_file(struct dump *dump)
 
 	if (fd < 0)
 		return fd;
-	error = write_profile(dump, fd);
+	error = write_profile(dump, fd, FORM_OPTION);
 	dump->bytes_written = (uint64_t)sys_file_size(fd);
+	sys_file_identity(fd, &dump->file.device, &dump->file.inode);
 	return output_finish(&dump->output, fd, error);
 }
 
@@ -207,6 +224,22 @@ static void report_success(const struct dump *dump)
 
 /* --- dumps -------------------------------------------------------------------------------------------------------- */
 
+void dump_keep_spare(void)
+{
+	arena_init(&spare, SPARE_BYTES);
+}
+
+/* Scratch memory for one dump. False when there is none. */
+static bool take_scratch(struct arena *scratch)
+{
+	if (arena_init(scratch, profiler_options.memory) == 0)
+		return true;
+	if (spare.base == 0 || exchange_relaxed(&spare_used, true)) /* relaxed: only who takes it uses it */
+		return false;
+	*scratch = spare;
+	return true;
+}
+
 /* Begin a dump; NULL when there is no memory. `quiet` is for end(), with the result. */
 static struct dump *begin(struct quiet *quiet)
 {
@@ -214,7 +247,7 @@ static struct dump *begin(struct quiet *quiet)
 	struct dump *dump = NULL;
 
 	quiet_begin(quiet);
-	if (arena_init(&scratch, profiler_options.memory) == 0)
+	if (take_scratch(&scratch))
 		dump = arena_alloc(&scratch, sizeof(*dump), 64);
 	if (dump == NULL) {
 		arena_destroy(&scratch);
@@ -233,6 +266,8 @@ static int end(struct dump *dump, const struct quiet *quiet, int error)
 
 	if (error < 0)
 		loss_count(LOSS_dumps_failed);
+	else
+		add_relaxed(&written, 1); /* a statistic */
 	if (dump != NULL)
 		scratch = dump->scratch; /* the arena holds its own description */
 	arena_destroy(&scratch);
@@ -269,8 +304,13 @@ int dump_to_pattern(void)
 	}
 	if (error < 0)
 		report_failure(dump != NULL && dump->output.path[0] != '\0' ? dump->output.path : pattern, error);
-	else if (profiler_options.verbose)
-		report_success(dump);
+	else {
+		dump->file.number = dump->output.name.number;
+		dump->file.seconds = dump->output.name.seconds;
+		keep_newest(&dump->file, &dump->output);
+		if (profiler_options.verbose)
+			report_success(dump);
+	}
 	return end(dump, &quiet, error);
 }
 
@@ -304,5 +344,18 @@ int dump_to_fd(int fd)
 	struct quiet quiet;
 	struct dump *dump = begin(&quiet);
 
-	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd));
+	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd, FORM_OPTION));
+}
+
+int dump_to_asker(int fd, bool raw)
+{
+	struct quiet quiet;
+	struct dump *dump = begin(&quiet);
+
+	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd, raw ? FORM_RAW : FORM_PPROF));
+}
+
+uint64_t dump_count(void)
+{
+	return load_relaxed(&written); /* a statistic */
 }

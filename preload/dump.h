@@ -2,6 +2,9 @@
 #ifndef MPROF_PRELOAD_DUMP_H
 #define MPROF_PRELOAD_DUMP_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Anchor a relative HEAPPROF_OUT at the current directory, once and for all. Call once, from the constructor. */
 void dump_init(void);
 
@@ -19,6 +22,15 @@ int dump_to_path(const char *path);
 /* To an open descriptor, which stays open; -EAGAIN when it does not block and is full: part of the profile is then in
  * it. */
 int dump_to_fd(int fd);
+
+/* To somebody who asked for it (core/request.h): pprof's form, or raw counts. */
+int dump_to_asker(int fd, bool raw);
+
+/* Dumps that succeeded so far. */
+uint64_t dump_count(void);
+
+/* Set memory aside for one dump when the process can get no more. Call once, from the constructor. */
+void dump_keep_spare(void);
 
 /* In a forked child: number its dumps from 1 again. */
 void dump_reset_child(void);

@@ -5,8 +5,10 @@
  * initialization. Bare system calls do neither. Its profiler is compiled in but never started; the two _Unwind_* functions
  * that it would use are stubbed here so that the library does not need libgcc_s. */
 #include "core/sys.h"
+#include "preload/trigger.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -36,7 +38,11 @@ static long libc_result(long result)
 
 void *host_mmap(void *addr, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-	return (void *)libc_result(sys_call(SYS_mmap, (long)addr, (long)bytes, protection, flags, fd, offset));
+	long result = sys_call(SYS_mmap, (long)addr, (long)bytes, protection, flags, fd, offset);
+
+	if (result == -ENOMEM)
+		trigger_out_of_memory();
+	return (void *)libc_result(result);
 }
 
 int host_munmap(void *addr, size_t bytes)

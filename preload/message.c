@@ -23,7 +23,7 @@ void message_raw(const char *line, size_t n)
 
 	if (known && sys_file_identity(STDERR, &device_now, &inode_now) == 0 && device_now == device &&
 	    inode_now == inode)
-		sys_write_all(STDERR, line, n);
+		sys_write_all(STDERR, line, n, 0);
 }
 
 void message_line(const char *line)

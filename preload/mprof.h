@@ -80,7 +80,8 @@ struct mprof_stats {
 	uint64_t lost_truncated; /* stacks cut */
 	uint64_t lost_reentered; /* allocations not judged */
 	uint64_t lost_dumps_failed;
-	uint64_t lost_modules; /* frames in libraries beyond the 4,095 that are remembered */
+	uint64_t lost_dumps_skipped; /* dumps asked for while others were being written */
+	uint64_t lost_modules;	     /* frames in libraries beyond the 4,095 that are remembered */
 };
 
 /* Returns 0, or -EINVAL when size is smaller than that of this version's first release. */

@@ -5,11 +5,13 @@
 #include "core/bucket.h"
 #include "core/live.h"
 #include "core/loss.h"
+#include "core/peak.h"
 #include "core/stack.h"
 #include "preload/early.h"
 #include "preload/jemalloc.h"
 #include "preload/profiler.h"
 #include "preload/rate.h"
+#include "preload/trigger.h"
 
 #include <errno.h>
 #include <string.h>
@@ -61,9 +63,14 @@ static size_t usual_size(uint64_t tag)
 
 static void count_death(uint64_t tag)
 {
+	struct bucket *bucket = tag_bucket(tag);
 	unsigned index = profiler_thread_index();
 
-	bucket_count_free(tag_bucket(tag), tag_size(tag), index);
+	if (peak_followed) {
+		peak_before_change(bucket);
+		peak_subtract(tag_size(tag), bucket->rate);
+	}
+	bucket_count_free(bucket, tag_size(tag), index);
 	if ((tag & TAG_ANYWHERE) != 0)
 		rate_end_anywhere(index);
 }
@@ -94,6 +101,15 @@ static void *home(const struct request *request, const struct verdict *verdict)
 	return verdict->sampled && !verdict->anywhere ? page_home(request) : plain(request);
 }
 
+static void count_birth(struct bucket *bucket, uint64_t size, unsigned index)
+{
+	if (peak_followed)
+		peak_before_change(bucket);
+	bucket_count_alloc(bucket, size, index);
+	if (peak_followed)
+		peak_add(size, bucket->rate);
+}
+
 /* Find the object's bucket and remember it as alive. False when it is not: its death will go unseen. */
 static bool track(void *ptr, const struct request *request, const struct verdict *verdict, unsigned index)
 {
@@ -112,11 +128,11 @@ static bool track(void *ptr, const struct request *request, const struct verdict
 	tag = bucket_id(bucket) | detail << DETAIL_SHIFT | (uint64_t)__builtin_ctzl(request->alignment) << ALIGN_SHIFT;
 	if (verdict->anywhere)
 		tag |= TAG_ANYWHERE;
-	bucket_count_alloc(bucket, bucket_object_size(bucket, detail), index);
+	count_birth(bucket, bucket_object_size(bucket, detail), index);
 	if (live_insert((uintptr_t)ptr, tag) == 0)
 		return true;
 	loss_count(LOSS_untracked);
-	bucket_count_free(bucket, bucket_object_size(bucket, detail), index);
+	count_death(tag & ~TAG_ANYWHERE); /* for which record() gives the leave back */
 	return false;
 }
 
@@ -128,8 +144,12 @@ static void record(void *ptr, const struct request *request, const struct verdic
 
 	if (verdict->anywhere && !tracked) /* whoever frees it need not look it up */
 		rate_end_anywhere(index);
-	if (ptr != NULL && !load_relaxed(&profiler_sampled))
+	if (ptr == NULL)
+		return;
+	if (!load_relaxed(&profiler_sampled))
 		store_relaxed(&profiler_sampled, true); /* relaxed: read at exit or on request */
+	if (unlikely(trigger_watches))
+		trigger_sampled(peak_live());
 }
 
 /* Decide whether an allocation is to be sampled, under which rate, and where it may live. */
@@ -182,6 +202,8 @@ static void *allocate(const struct request *request)
 		if (ptr != NULL)
 			errno = saved;
 	}
+	if (unlikely(ptr == NULL))
+		trigger_out_of_memory();
 	leave(&profiler_thread);
 	return ptr;
 }
@@ -269,6 +291,8 @@ static void *reallocate(void *old, size_t size, uint64_t tag)
 	ptr = may_stay(old, tag, &verdict) ? je_realloc(old, size) : move(old, &request, &verdict);
 	if (verdict.sampled)
 		record(ptr, &request, &verdict);
+	if (unlikely(ptr == NULL))
+		trigger_out_of_memory();
 	errno = ptr == NULL ? ENOMEM : saved; /* jemalloc's realloc does not set it */
 	if (entered)
 		leave(&profiler_thread);

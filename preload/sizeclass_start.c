@@ -3,6 +3,7 @@
 #include "core/module.h"
 #include "preload/dump.h"
 #include "preload/early.h"
+#include "preload/helper.h"
 #include "preload/message.h"
 #include "preload/operators_slow.h"
 #include "preload/profiler.h"
@@ -39,13 +40,16 @@ static uintptr_t total_allocs(void)
 
 static void after_fork_in_child(void)
 {
+	helper_reset_child();
 	dump_reset_child();
+	trigger_reset_child();
 	inherited_allocs = total_allocs();
 }
 
 static void at_exit(void *unused)
 {
 	(void)unused;
+	helper_wait();
 	if (profiler_options.exit && total_allocs() != inherited_allocs)
 		dump_to_pattern();
 }
@@ -61,6 +65,7 @@ __attribute__((constructor)) static void start(void)
 	operators_init();
 	if (arena_init(&arena, profiler_options.memory) == 0) /* else profiles do without the program's name */
 		module_init(&arena, (const void *)start);
+	helper_init();
 	trigger_init();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	__cxa_atexit(at_exit, NULL, NULL); /* registered before main's own: runs after all destructors */

@@ -7,6 +7,8 @@
 #include "core/stack.h"
 #include "preload/dump.h"
 #include "preload/early.h"
+#include "preload/helper.h"
+#include "preload/keep.h"
 #include "preload/message.h"
 #include "preload/operators_slow.h"
 #include "preload/profiler.h"
@@ -61,13 +63,16 @@ static void after_fork_in_child(void)
 	stack_reset_child();
 	rate_reset_child();
 	totals_init();
+	helper_reset_child();
 	dump_reset_child();
+	trigger_reset_child();
 	profiler_sampled = false;
 }
 
 static void at_exit(void *unused)
 {
 	(void)unused;
+	helper_wait(); /* the end of the process would cut off what it writes */
 	if (profiler_options.exit && load_relaxed(&profiler_sampled)) /* relaxed: a late sample is no loss */
 		dump_to_pattern();
 }
@@ -125,6 +130,8 @@ __attribute__((constructor)) static void start(void)
 	if (start_engine()) {
 		sampler_seed_process();
 		totals_init();
+		keep_init(&profiler_arena, profiler_options.keep); /* without room all are kept */
+		helper_init();
 		trigger_init();
 		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		__cxa_atexit(at_exit, NULL, NULL); /* registered before main's own: runs after all destructors */

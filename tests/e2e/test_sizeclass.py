@@ -17,6 +17,7 @@ WORKLOAD = r"""
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 5, SIZES = 1800 };
 
@@ -88,6 +89,17 @@ static void *work(void *argument)
 }
 
 /* The main thread is worker 0. */
+/* The dump is written by another thread while this one goes on. */
+static void dump(char **argv, int number)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/w.%d.pb.gz", argv[2], number);
+	raise(atoi(argv[1]));
+	while (access(path, F_OK) != 0)
+		usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
@@ -98,7 +110,7 @@ int main(int argc, char **argv)
 	for (unsigned long i = 1; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, work, (void *)i);
 	pthread_barrier_wait(&barrier);
-	raise(atoi(argv[argc - 1]));
+	dump(argv, 1);
 	pthread_barrier_wait(&barrier);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		work_once(0);
@@ -111,7 +123,7 @@ int main(int argc, char **argv)
 	free(gone(THREADS, made(THREADS, realloc(NULL, 70000), 70000), 70000));
 	free(NULL);
 	pthread_barrier_wait(&barrier);
-	raise(atoi(argv[argc - 1]));
+	dump(argv, 2);
 	pthread_barrier_wait(&barrier);
 	for (unsigned i = 1; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
@@ -153,7 +165,7 @@ class Counts(SizeclassTest):
         return path
 
     def test_exact_to_the_object_and_the_byte_with_four_threads(self):
-        outcome = self.counted(self.compile(WORKLOAD), str(int(DUMP_SIGNAL)), timeout=60)
+        outcome = self.counted(self.compile(WORKLOAD), str(int(DUMP_SIGNAL)), str(self.out), timeout=60, HEAPPROF_OUT=f"{self.out}/w.%n.pb.gz")
         self.assertEqual((outcome.status, outcome.err), (0, b""))
         first, second, last = sorted(self.profile_paths(), key=lambda path: int(path.name.split(".")[1]))
         before, after = by_class(read_profile(first)), by_class(read_profile(second))

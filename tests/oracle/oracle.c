@@ -226,5 +226,5 @@ __attribute__((destructor)) static void report(void)
 		add_difference(&text, &shown[i]);
 	fd = sys_call(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0, 0);
 	if (fd >= 0)
-		sys_write_all((int)fd, text.buf, text.n);
+		sys_write_all((int)fd, text.buf, text.n, 0);
 }
