@@ -4,6 +4,7 @@
 #include "core/arena.h"
 #include "core/bucket.h"
 #include "core/module.h"
+#include "core/peak.h"
 #include "core/sink.h"
 #include "core/snapshot.h"
 #include "core/stack.h"
@@ -135,7 +136,7 @@ static const char *stack_text(const Profile *profile, const Perftools__Profiles_
 	return text;
 }
 
-Test(encode, scenario_of_format_md)
+Test(encode, known_values)
 {
 	const uint64_t a[] = {frame_in(encode_leaf), frame_in(encode_root)}, b[] = {frame_in(encode_middle)},
 		       c[] = {frame_in(encode_root)};
@@ -199,6 +200,61 @@ Test(encode, twins_are_added_up_each_by_its_own_rate)
 	profile = encode();
 	cr_assert_eq(profile->n_sample, 1);
 	expect_values(profile, 1024, 2050 + 10, 2099200 + 10240, 1537, 1574400);
+	decode_free(profile);
+}
+
+Test(encode, raw_counts_keep_twins_apart)
+{
+	const uint64_t stack[] = {frame_in(encode_leaf)};
+	Profile *profile;
+
+	count(stack, 1, 1024, RATE, 4, 1);
+	count(stack, 1, 1024, 8192, 10, 10);
+	input.raw = true;
+	profile = encode();
+	cr_assert_eq(profile->n_sample, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const Perftools__Profiles__Sample *sample = profile->sample[i];
+		bool first;
+
+		cr_assert_eq(sample->n_label, 2);
+		cr_expect_str_eq(decode_string(profile, sample->label[1]->key), "rate");
+		first = sample->label[1]->num == RATE;
+		cr_expect(first || sample->label[1]->num == 8192);
+		cr_expect_eq(sample->value[0], first ? 4 : 10);
+		cr_expect_eq(sample->value[1], first ? 4096 : 10240);
+		cr_expect_eq(sample->value[2], first ? 3 : 0);
+		cr_expect_eq(sample->value[3], first ? 3072 : 0);
+	}
+	decode_free(profile);
+}
+
+Test(encode, the_peak_is_two_more_types)
+{
+	const uint64_t stack[] = {frame_in(encode_leaf)};
+	struct bucket *bucket = bucket_of(stack, 1, 1024, 1);
+	Profile *profile;
+
+	peak_followed = true;
+	for (int i = 0; i < 5; i++) {
+		bucket_count_alloc(bucket, 1024, 0);
+		peak_add(1024, 1);
+	}
+	for (int i = 0; i < 3; i++) {
+		peak_before_change(bucket);
+		peak_subtract(1024, 1);
+		bucket_count_free(bucket, 1024, 0);
+	}
+	input.peak = true;
+	profile = encode();
+	cr_assert_eq(profile->n_sample_type, 6);
+	cr_expect_str_eq(decode_string(profile, profile->sample_type[4]->type), "peak_objects");
+	cr_expect_str_eq(decode_string(profile, profile->sample_type[5]->type), "peak_space");
+	cr_expect_str_eq(decode_string(profile, profile->default_sample_type), "inuse_space");
+	cr_assert_eq(profile->n_sample, 1);
+	expect_values(profile, 1024, 5, 5120, 2, 2048);
+	cr_expect_eq(profile->sample[0]->value[4], 5);
+	cr_expect_eq(profile->sample[0]->value[5], 5120);
 	decode_free(profile);
 }
 

@@ -213,3 +213,29 @@ Test(live, one_of_racing_removers_wins)
 		cr_assert_eq(removals[i], 1, "object %lu was removed %lu times", (unsigned long)i,
 			     (unsigned long)removals[i]);
 }
+
+Test(live, near_is_where_an_object_is_in_the_page)
+{
+	cr_assert_not(live_near(HEAP));
+	cr_assert_eq(live_insert(HEAP + 24, 5), 0);
+	cr_assert_eq(live_insert(HEAP, 6), 0);
+	cr_assert(live_near(HEAP + 4000));
+	cr_assert_not(live_near(HEAP - 1));
+	cr_assert_not(live_near(HEAP + PAGE));
+	cr_assert(live_near(HEAP + PAGE * LIVE_NEAR), "pages so far apart share a number");
+	live_remove(HEAP + 24);
+	cr_assert(live_near(HEAP));
+	live_remove(HEAP);
+	cr_assert_not(live_near(HEAP));
+	cr_assert_eq(live_remove(HEAP), 0);
+	cr_assert_not(live_near(HEAP), "removing what is not there changes nothing");
+}
+
+Test(live, a_marked_page_is_near_for_ever)
+{
+	live_mark(HEAP);
+	cr_assert(live_near(HEAP));
+	live_insert(HEAP, 5);
+	live_remove(HEAP);
+	cr_assert(live_near(HEAP));
+}
