@@ -22,8 +22,10 @@ TOOLS   := $(call sources,tools)
 UNIT    := $(wildcard tests/unit/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(patsubst $(BUILD)/gen/%,%,$(1)))
 
-# The exported functions (figures: preload/README.md): each in cache lines of its own, no frames, no code shared between branches.
-$(BUILD)/obj/preload/malloc.o $(BUILD)/obj/preload/operators.o: FILE_CFLAGS := -fomit-frame-pointer -falign-functions=64 -fno-tree-tail-merge -fno-crossjumping
+# The exported functions (figures: preload/README.md): each in cache lines of its own, no frames, no code shared between branches (gcc's
+# options; clang shares none).
+SEPARATE := $(if $(findstring clang,$(shell $(CC) --version)),,-fno-tree-tail-merge -fno-crossjumping)
+$(BUILD)/obj/preload/malloc.o $(BUILD)/obj/preload/operators.o: FILE_CFLAGS := -fomit-frame-pointer -falign-functions=64 $(SEPARATE)
 
 # What records allocations: sampled stacks, or exact counts by size class where there is no stack source.
 RECORDER ?= stacks

@@ -15,7 +15,7 @@ JEMALLOC_PROF = "jemalloc prof"
 
 
 def measure(row, kind, size, operations):
-    if row.slow:
+    if row.slow():
         return rig.figure(row, [rig.BUILD / "bench/hotpath", kind, size, operations // 10, SLOW_BATCHES])
     return rig.figure(row, [rig.BUILD / "bench/hotpath", kind, size, operations, MEASURED])
 

@@ -11,7 +11,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
 ROUNDS = int(os.environ.get("ROUNDS", "21"))  # ROUNDS=5 for a first look
-SLOW_EVERY = 3  # a slow contender takes part in one round of three
 
 DEFAULT = "mprof 512K"
 BASE = "jemalloc"  # what mprof is measured against: the allocator it embeds
@@ -23,7 +22,10 @@ class Contender:
     env: dict = field(default_factory=dict)
     prefix: tuple = ()  # of the command
     needs: str = ""  # a shared library or a program that may be missing
-    slow: bool = False
+    every: int = 1  # takes part in one round of so many: for slow ones
+
+    def slow(self):
+        return self.every > 1
 
     def missing(self):
         return bool(self.needs) and not (find_library(self.needs) or shutil.which(self.needs))
@@ -60,12 +62,12 @@ CONTENDERS = [
     Contender("jemalloc prof", preloaded(JEMALLOC, MALLOC_CONF="prof:true,lg_prof_sample:19"), needs=JEMALLOC),
     Contender("tcmalloc", preloaded(TCMALLOC), needs=TCMALLOC),
     Contender("tcmalloc sampling", preloaded(TCMALLOC, TCMALLOC_SAMPLE_PARAMETER="524288"), needs=TCMALLOC),
-    Contender("HEAPPROFILE", preloaded(TCMALLOC, HEAPPROFILE="%SCRATCH/heap"), needs=TCMALLOC, slow=True),
-    Contender("heaptrack", prefix=("heaptrack", "--raw", "-o", "%SCRATCH/heaptrack"), needs="heaptrack", slow=True),
+    Contender("HEAPPROFILE", preloaded(TCMALLOC, HEAPPROFILE="%SCRATCH/heap"), needs=TCMALLOC, every=21),
+    Contender("heaptrack", prefix=("heaptrack", "-o", "%SCRATCH/heaptrack"), needs="heaptrack", every=3),
     Contender("mprof rate 0", mprof("0")),
     Contender(DEFAULT, mprof("512K")),
     Contender("mprof 64K", mprof("64K")),
-    Contender("mprof rate 1", mprof("1"), slow=True),
+    Contender("mprof rate 1", mprof("1"), every=3),
 ]
 
 
@@ -108,7 +110,7 @@ def rotate(rows, measure, rounds=None):
     for number in range(rounds):
         turn = number % len(rows)
         for row in rows[turn:] + rows[:turn]:
-            if not row.slow or number % SLOW_EVERY == 0:
+            if number % row.every == 0:
                 results[row.name][number] = measure(row)
     return results
 

@@ -75,16 +75,19 @@ static uint64_t rule_of(uint64_t frame)
 	return packed != 0 ? packed : learn_rule(frame);
 }
 
-/* Leave the profiler's own frames: the walk starts in the caller of this function's caller. */
+/* Leave the profiler's own frames, all of which have frame pointers: the walk starts in their caller. */
 static bool leave_own_frames(struct walk *walk)
 {
 	const struct module *own = module_get(module_self());
+	const uintptr_t *frame = (const uintptr_t *)walk->bp;
 
 	do {
-		if (!walk_step_frame_pointer(walk))
-			return false;
+		walk->pc = frame[1];
+		walk->sp = (uintptr_t)(frame + 2);
+		frame = (const uintptr_t *)frame[0];
 	} while (own != NULL && walk->pc - own->start < own->end - own->start);
-	return true;
+	walk->bp = (uintptr_t)frame;
+	return walk->pc != 0;
 }
 
 /* Follow callers as long as their rules are known and plain (CFA = SP or BP + offset) and all words are in the bounds known at the

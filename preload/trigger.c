@@ -21,7 +21,7 @@ bool trigger_watches;
 static int64_t next_due;	/* atomic: monotonic ns of the next dump by HEAPPROF_INTERVAL */
 static uint64_t grown_bytes;	/* atomic: the estimate at the last dump by HEAPPROF_GROWTH; only grows */
 static bool out_of_memory_once; /* atomic: the dump by HEAPPROF_OOM has been asked for */
-static bool dumping;		/* atomic: a dump to HEAPPROF_OUT is being written; one at a time, so that they are in order */
+static bool dumping; /* atomic: a dump to HEAPPROF_OUT is being written; one at a time, so that they are in order */
 
 static void write_dump(const struct task *task)
 {
@@ -132,8 +132,13 @@ void trigger_sampled(uint64_t live_bytes)
 
 void trigger_out_of_memory(void)
 {
-	if (profiler_options.oom && !exchange_relaxed(&out_of_memory_once, true))
-		ask_for_dump();
+	unsigned busy = profiler_thread.busy;
+
+	if (!profiler_options.oom || exchange_relaxed(&out_of_memory_once, true))
+		return;
+	profiler_thread.busy = 1; /* jemalloc may hold its locks: a dump made in place must not ask it anything */
+	ask_for_dump();
+	profiler_thread.busy = busy;
 }
 
 void trigger_reset_child(void)
