@@ -1,8 +1,9 @@
 /* memory.c - what a live heap of some size costs in memory: memory MIB. Prints figures, one "name value" a line.
  *
- * The heap is filled from 2,048 stacks, and then as many objects replaced, chosen at random. Three stacks of four always ask for one size, as
- * what allocates structures does, the others for any size from 16 to 1023 bytes, and a few for buffers of 16 to 64 KiB, which come to a
- * quarter of the heap. All is the same in each run. The table of what lives is not on the heap. */
+ * The heap is filled from 2,048 stacks, and then as many objects replaced, chosen at random. Three stacks of four
+ * always ask for one size, as what allocates structures does, the others for any size from 16 to 1023 bytes, and a few
+ * for buffers of 16 to 64 KiB, which come to a quarter of the heap. All is the same in each run. The table of what
+ * lives is not on the heap. */
 #include "preload/mprof.h"
 
 #include <stdint.h>

@@ -262,7 +262,7 @@ def measure_all(folder):
 def report():
     with tempfile.TemporaryDirectory(prefix="mprof-bench.") as folder:
         sections, results_of = measure_all(Path(folder))
-    introduction = (f"{ROUNDS} rounds, of which slow contenders take part in some. Medians; ratios are paired by round (quartiles). Peak is "
+    introduction = (f"{ROUNDS} rounds, slow contenders in some of them. Medians; ratios are paired by round (quartiles). Peak is "
                     "the resident memory of the largest process. heaptrack's interpreter is such a process, and part of its times.")
     return "\n".join(["## programs", "", introduction, "", *sections, "### Bars", "", bars(results_of),
                       rate1_bars(results_of.get(SQLITE, {}))])

@@ -1,4 +1,4 @@
-/* strings.cc - std::map and std::string at work: an index of generated lines is built, searched and taken apart, over and over. */
+/* strings.cc - std::map and std::string at work: an index of lines, built, searched and thinned out. */
 #include <cstdint>
 #include <cstdio>
 #include <map>
