@@ -91,7 +91,7 @@ $(ORACLE): $(call objects,$(filter-out core/sizeclass.c,$(CORE)) $(PPROF) $(PREL
 
 $(TOOL): $(call objects,$(TOOLS) pprof/decode.c $(PPROF) $(CORE))
 	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lm
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lncursesw -lm
 
 # --- compiling --------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ $(BUILD)/obj/sizeclass/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
 $(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) preload/output.c pprof/decode.c $(PPROF) $(CORE))
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lcriterion -lm -lpthread
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lncursesw -lcriterion -lm -lpthread
 
 $(BUILD)/tests/%: tests/programs/%.c preload/mprof.h
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@ set -eu
 
 # The build; the tests and the linter; the programs that the tests profile.
 packages="gcc g++ make binutils libc6-dev libjemalloc-dev libunwind-dev libprotobuf-c-dev protobuf-c-compiler
-	zlib1g-dev libiberty-dev
+	zlib1g-dev libiberty-dev libncurses-dev
 	libcriterion-dev libc6-dbg clang clang-format libclang-rt-dev llvm strace python3
 	bash coreutils git libsqlite3-dev procps redis-server redis-tools sqlite3 xz-utils"
 # `go tool pprof` reads the profiles back; any Go will do, not only Debian's.

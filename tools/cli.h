@@ -18,10 +18,18 @@ struct verb {
 	const char *summary;
 };
 
-int run_main(int argc, char **argv);
-void run_help(FILE *out);
-int top_main(int argc, char **argv);
-void top_help(FILE *out);
+#define VERB(name) \
+	int name##_main(int argc, char **argv); \
+	void name##_help(FILE *out);
+VERB(run)
+VERB(ps)
+VERB(dump)
+VERB(watch)
+VERB(status)
+VERB(rate)
+VERB(reset)
+VERB(top)
+#undef VERB
 
 /* Say on stderr, in one line, what went wrong: "mprof VERB: MESSAGE". Gives CLI_FAILED, to be returned. */
 int cli_fail(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

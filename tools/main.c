@@ -11,6 +11,12 @@
 
 static const struct verb verbs[] = {
 	{"run", run_main, run_help, "run a program under the profiler and say where its profiles are"},
+	{"ps", ps_main, ps_help, "list the processes that run under the profiler"},
+	{"dump", dump_main, dump_help, "write the profile of a running process, or of a time span in it"},
+	{"watch", watch_main, watch_help, "show live which functions hold the memory of a process, and what grows"},
+	{"status", status_main, status_help, "show what the profiler in a process has recorded and uses"},
+	{"rate", rate_main, rate_help, "set the sampling rate of a running process"},
+	{"reset", reset_main, reset_help, "count the allocations of a running process from zero again"},
 	{"top", top_main, top_help, "show which functions allocated the memory of a profile"},
 };
 
@@ -98,7 +104,9 @@ static void print_help(void)
 	       "\n"
 	       "A first profile:\n"
 	       "  mprof run ./app       writes mprof.PID.N.pb.gz when the program ends\n"
-	       "  mprof top mprof.PID.N.pb.gz\n",
+	       "  mprof top mprof.PID.N.pb.gz\n"
+	       "Of a program that goes on running:\n"
+	       "  mprof ps; mprof dump PID\n",
 	       "help VERB", "what a verb does, its options and examples");
 }
 

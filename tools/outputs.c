@@ -1,27 +1,15 @@
 /* outputs.c - the profiles that a run left behind. */
 #include "tools/outputs.h"
 
-#include "tools/format.h"
-#include "tools/profile_view.h"
+#include "tools/summary.h"
 
 #include <glob.h>
 #include <libiberty/libiberty.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LISTED_MAX 5 /* files described one by one; a build under `mprof run` leaves hundreds */
-
-/* What one profile says of itself. */
-struct summary {
-	const char *path;
-	char program[64];
-	int64_t in_use, allocated, rate; /* bytes */
-	size_t stacks;
-	char error[128]; /* why it cannot be read; "" when it can */
-};
 
 static bool is_digit(char c)
 {
@@ -118,28 +106,6 @@ void outputs_keep_new(struct outputs *outputs, const struct outputs *before)
 	outputs->count = kept;
 }
 
-static void summarize(struct summary *summary, const char *path)
-{
-	Perftools__Profiles__Profile *profile;
-	int in_use, allocated;
-
-	*summary = (struct summary){.path = path};
-	if (decode_file(path, &profile, summary->error, sizeof summary->error) != 0)
-		return;
-	in_use = profile_view_type(profile, "inuse_space");
-	allocated = profile_view_type(profile, "alloc_space");
-	if (in_use >= 0 && allocated >= 0) {
-		summary->in_use = profile_view_total(profile, in_use);
-		summary->allocated = profile_view_total(profile, allocated);
-	} else {
-		snprintf(summary->error, sizeof summary->error, "not a heap profile");
-	}
-	summary->rate = profile->period;
-	summary->stacks = profile->n_sample;
-	snprintf(summary->program, sizeof summary->program, "%s", profile_view_program(profile));
-	decode_free(profile);
-}
-
 static int largest_first(const void *a, const void *b)
 {
 	const struct summary *x = a, *y = b;
@@ -151,32 +117,6 @@ static int largest_first(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* The path as the user would type it: without the working directory it starts with. */
-static const char *typed_path(const char *path)
-{
-	static char here[PATH_MAX];
-	size_t n;
-
-	if (here[0] == '\0' && getcwd(here, sizeof here) == NULL)
-		return path;
-	n = strlen(here);
-	return strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
-}
-
-static void say_contents(const struct summary *summary)
-{
-	if (summary->error[0] != '\0') {
-		fprintf(stderr, "cannot be read: %s", summary->error);
-		return;
-	}
-	fprintf(stderr, "%s in use of %s allocated, %zu stack%s", format_bytes(summary->in_use).text,
-		format_bytes(summary->allocated).text, summary->stacks, summary->stacks == 1 ? "" : "s");
-	if (summary->rate > 1)
-		fprintf(stderr, " (rate %s)", format_bytes(summary->rate).text);
-	else
-		fprintf(stderr, " (every allocation)");
-}
-
 /* Several files: one line each for the largest, with the program, since children may be others. */
 static void say_many(const struct summary *summaries, size_t count)
 {
@@ -184,15 +124,15 @@ static void say_many(const struct summary *summaries, size_t count)
 
 	fprintf(stderr, "mprof: %zu profiles, the largest first:\n", count);
 	for (size_t i = 0; i < listed; i++) {
-		fprintf(stderr, "  %s  ", typed_path(summaries[i].path));
+		fprintf(stderr, "  %s  ", summary_typed_path(summaries[i].path));
 		if (summaries[i].program[0] != '\0')
 			fprintf(stderr, "%s: ", summaries[i].program);
-		say_contents(&summaries[i]);
+		summary_say(&summaries[i]);
 		fputc('\n', stderr);
 	}
 	if (listed < count)
 		fprintf(stderr, "  and %zu more\n", count - listed);
-	fprintf(stderr, "mprof: read one with: mprof top %s\n", typed_path(summaries[0].path));
+	fprintf(stderr, "mprof: read one with: mprof top %s\n", summary_typed_path(summaries[0].path));
 }
 
 void outputs_report(const struct outputs *outputs)
@@ -200,18 +140,11 @@ void outputs_report(const struct outputs *outputs)
 	struct summary *summaries = xcalloc(outputs->count, sizeof *summaries);
 
 	for (size_t i = 0; i < outputs->count; i++)
-		summarize(&summaries[i], outputs->files[i].path);
+		summary_read(&summaries[i], outputs->files[i].path);
 	qsort(summaries, outputs->count, sizeof *summaries, largest_first);
-	if (outputs->count > 1) {
+	if (outputs->count > 1)
 		say_many(summaries, outputs->count);
-	} else if (outputs->count == 1) {
-		const char *path = typed_path(summaries[0].path);
-
-		fprintf(stderr, "mprof: %s: ", path);
-		say_contents(&summaries[0]);
-		if (summaries[0].error[0] == '\0')
-			fprintf(stderr, "; read it with: mprof top %s", path);
-		fputc('\n', stderr);
-	}
+	else if (outputs->count == 1)
+		summary_report(&summaries[0]);
 	free(summaries);
 }
