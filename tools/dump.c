@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -179,6 +180,7 @@ int dump_main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write, told as any other */
 	status = ask_open(&asked);
 	if (status == 0)
 		status = options.delta_ms == 0 ? dump_all(&asked, &options) : dump_delta(&asked, &options);
