@@ -263,7 +263,8 @@ def report():
     with tempfile.TemporaryDirectory(prefix="mprof-bench.") as folder:
         sections, results_of = measure_all(Path(folder))
     introduction = (f"{ROUNDS} rounds, slow contenders in some of them. Medians; ratios are paired by round (quartiles). Peak is "
-                    "the resident memory of the largest process. heaptrack's interpreter is such a process, and part of its times.")
+                    "the resident memory of the largest process, at least the 18 MiB of this script. heaptrack only records (--raw): its "
+                    "interpreter, which otherwise runs beside the program and takes another processor and 140 MiB, is left out.")
     return "\n".join(["## programs", "", introduction, "", *sections, "### Bars", "", bars(results_of),
                       rate1_bars(results_of.get(SQLITE, {}))])
 

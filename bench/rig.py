@@ -63,12 +63,14 @@ CONTENDERS = [
     Contender("tcmalloc", preloaded(TCMALLOC), needs=TCMALLOC),
     Contender("tcmalloc sampling", preloaded(TCMALLOC, TCMALLOC_SAMPLE_PARAMETER="524288"), needs=TCMALLOC),
     Contender("HEAPPROFILE", preloaded(TCMALLOC, HEAPPROFILE="%SCRATCH/heap"), needs=TCMALLOC, every=21),
-    Contender("heaptrack", prefix=("heaptrack", "-o", "%SCRATCH/heaptrack"), needs="heaptrack", every=3),
+    Contender("heaptrack", prefix=("heaptrack", "--raw", "-o", "%SCRATCH/heaptrack"), needs="heaptrack", every=3),
     Contender("mprof rate 0", mprof("0")),
     Contender(DEFAULT, mprof("512K")),
     Contender("mprof 64K", mprof("64K")),
     Contender("mprof rate 1", mprof("1"), every=3),
 ]
+# The countdown runs, and now and then to its end, but hardly anything is ever sampled.
+NO_SAMPLES = Contender("mprof, no samples", mprof("1024G"))
 
 
 def contenders(*names):

@@ -186,12 +186,12 @@ void profile_view_free(struct profile_view *view)
 
 int profile_view_type(const Perftools__Profiles__Profile *profile, const char *name)
 {
-	if (name == NULL)
-		return (int)profile->n_sample_type - 1;
+	const char *wanted = name != NULL ? name : decode_string(profile, profile->default_sample_type);
+
 	for (size_t i = 0; i < profile->n_sample_type; i++)
-		if (strcmp(decode_string(profile, profile->sample_type[i]->type), name) == 0)
+		if (strcmp(decode_string(profile, profile->sample_type[i]->type), wanted) == 0)
 			return (int)i;
-	return -1;
+	return name != NULL ? -1 : (int)profile->n_sample_type - 1;
 }
 
 int64_t profile_view_total(const Perftools__Profiles__Profile *profile, int type)

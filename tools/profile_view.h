@@ -24,7 +24,8 @@ struct profile_view {
 	struct error_model model; /* what the errors rest on */
 };
 
-/* The index of the sample type of this name ("inuse_space"), of the last one for NULL; -1 when there is none. */
+/* The index of the sample type of this name ("inuse_space"); for NULL of the one the profile says is its default, else the last one, as other
+ * readers do. -1 when there is none. */
 int profile_view_type(const Perftools__Profiles__Profile *profile, const char *name);
 
 /* Add up the values of one sample type. Ends the process when memory does. */

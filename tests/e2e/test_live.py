@@ -123,6 +123,15 @@ class Verbs(LiveTest):
         self.assertIn("it has ended", err)
 
 
+class Peak(LiveTest):
+    def test_top_shows_it_when_asked(self):
+        process = self.begin(HEAPPROF_PEAK="1")
+        self.step(process, 2)
+        self.mprof("dump", process.pid, "-o", "now.pb.gz")
+        self.assertIn("Type: inuse_space", self.mprof("top", "now.pb.gz")[0])
+        self.assertRegex(self.mprof("top", "--sample", "peak_space", "now.pb.gz")[0], r"(?m)^ +195.31kB .* site_kept$")
+
+
 class Refused(LiveTest):
     def test_no_such_process(self):
         self.assert_refused("there is no such process", "dump", 2 ** 22 - 1)

@@ -213,5 +213,7 @@ Test(profile_view, types_are_found_by_name)
 	cr_expect(eq(int, profile_view_type(profile, "inuse_space"), 0));
 	cr_expect(eq(int, profile_view_type(profile, "inuse"), -1));
 	cr_expect(eq(str, (char *)profile_view_program(profile), "libx.so"));
+	profile->default_sample_type = LEAF; /* there is none of this name */
+	cr_expect(eq(int, profile_view_type(profile, NULL), 0));
 	decode_free(profile);
 }
