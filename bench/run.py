@@ -72,8 +72,8 @@ def main(wanted):
         section = SECTIONS[name]()
         print(section, flush=True)
         parts.append(section)
-    if not wanted:
-        (rig.ROOT / "bench/RESULTS.md").write_text("\n".join(parts))
+        if not wanted:
+            (rig.ROOT / "bench/RESULTS.md").write_text("\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ int stack_init(struct arena *arena, const struct stack_options *options)
 /* Take an idle buffer; BUFFERS when there is none: then that many threads are in a capture, and nobody waits for them. */
 static unsigned take_buffer(unsigned hint)
 {
-	for (unsigned i = 0; i < BUFFERS; i++) {
+	for (unsigned i = 0; buffers != NULL && i < BUFFERS; i++) { /* NULL: no stacks (the fallback recorder) */
 		unsigned at = (hint + i) % BUFFERS;
 		unsigned idle = 0;
 

@@ -28,6 +28,7 @@
 #define SHOWN_MAX 700 /* bytes of a path in a message */
 #define ASKER_PATIENCE_MS 5000
 #define SPARE_BYTES ((size_t)32 << 20)
+#define SCRATCH_MIN ((size_t)32 << 20)
 
 static uint64_t last_number; /* atomic: %n of the last dump begun */
 static uint64_t last_serial; /* atomic: number of the last dump to a path */
@@ -60,11 +61,13 @@ void dump_init(void)
 	option_text *out = &profiler_options.out;
 	size_t length;
 
-	if ((*out)[0] == '/' || sys_getcwd(directory, sizeof(directory)) < 0)
+	if ((*out)[0] == '/')
 		return;
-	length = strlen(directory);
+	length = sys_getcwd(directory, sizeof(directory)) < 0 ? sizeof(*out) : strlen(directory);
 	if (length + 1 + strlen(*out) + 1 > sizeof(*out)) {
-		message_line("HEAPPROF_OUT is too long in this directory: give an absolute pattern");
+		message_line("HEAPPROF_OUT is too long in this directory, no profile will be written: give an absolute "
+			     "pattern");
+		(*out)[0] = '\0';
 		return;
 	}
 	memmove(*out + length + 1, *out, strlen(*out) + 1);
@@ -229,13 +232,21 @@ void dump_keep_spare(void)
 	arena_init(&spare, SPARE_BYTES);
 }
 
+/* Address space for one dump: what has to do with the buckets' number is less than a tenth of them. More would be missed by a program under
+ * RLIMIT_AS. */
+static size_t scratch_bytes(void)
+{
+	return profiler_options.memory / 4 > SCRATCH_MIN ? profiler_options.memory / 4 : SCRATCH_MIN;
+}
+
 /* Scratch memory for one dump. False when there is none. */
 static bool take_scratch(struct arena *scratch)
 {
-	if (arena_init(scratch, profiler_options.memory) == 0)
-		return true;
-	if (spare.base == 0 || exchange_relaxed(&spare_used, true)) /* relaxed: only who takes it uses it */
-		return false;
+	bool enough = arena_init(scratch, scratch_bytes()) == 0 && scratch->limit_bytes >= spare.limit_bytes;
+
+	if (enough || spare.base == 0 || exchange_relaxed(&spare_used, true)) /* relaxed: only who takes it uses it */
+		return scratch->base != 0;
+	arena_destroy(scratch);
 	*scratch = spare;
 	return true;
 }
@@ -295,6 +306,8 @@ int dump_to_pattern(void)
 	struct dump *dump = begin(&quiet);
 	int error = -ENOMEM;
 
+	if (pattern[0] == '\0') /* dump_init has said why */
+		return end(dump, &quiet, -ENAMETOOLONG);
 	if (dump != NULL) {
 		dump->output.pattern = pattern;
 		dump->output.numbers = &last_number;

@@ -23,11 +23,12 @@
 #define FIRST_OWN_FD 3
 
 #define CLONE_FLAGS \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | \
-	 CLONE_CHILD_CLEARTID)
+	(CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_CHILD_CLEARTID)
 
 static struct helper {
-	uint32_t busy; /* atomic: 1 from its start on; the kernel clears it when the thread is gone */
+	/* Atomic: the process it works for, from its start on; the kernel clears it when the thread is gone. The process, because a child made
+	 * without libc's fork has its parent's word but not its helper. */
+	uint32_t busy;
 	uintptr_t stack_top;
 	void *thread_pointer; /* NULL = no memory for it */
 	struct task task;
@@ -89,11 +90,13 @@ static void run(void *argument)
 /* A helper that is free, claimed; NULL when there is none. */
 static struct helper *claim(void)
 {
+	uint32_t self = (uint32_t)sys_getpid();
+
 	for (int i = 0; i < HELPERS; i++) {
-		uint32_t idle = 0;
+		uint32_t other = load_relaxed(&helpers[i].busy);
 
 		/* Acquire: pairs with the kernel's store at the thread's end. */
-		if (helpers[i].thread_pointer != NULL && cas_acquire(&helpers[i].busy, &idle, 1))
+		if (helpers[i].thread_pointer != NULL && other != self && cas_acquire(&helpers[i].busy, &other, self))
 			return &helpers[i];
 	}
 	return NULL;
@@ -123,11 +126,12 @@ int helper_start(const struct task *task)
 void helper_wait(void)
 {
 	int64_t end = sys_monotonic_ns() + WAIT_NS;
+	uint32_t self = (uint32_t)sys_getpid();
 
 	for (int i = 0; i < HELPERS; i++) {
 		/* Relaxed: what a helper did is not looked at. */
-		while (load_relaxed(&helpers[i].busy) != 0 && sys_monotonic_ns() < end)
-			sys_wait(&helpers[i].busy, 1, end - sys_monotonic_ns());
+		while (load_relaxed(&helpers[i].busy) == self && sys_monotonic_ns() < end)
+			sys_wait(&helpers[i].busy, self, end - sys_monotonic_ns());
 	}
 }
 

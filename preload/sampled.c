@@ -289,6 +289,8 @@ static void *reallocate(void *old, size_t size, uint64_t tag)
 	if (entered)
 		verdict = judge_slow(size);
 	ptr = may_stay(old, tag, &verdict) ? je_realloc(old, size) : move(old, &request, &verdict);
+	if (ptr != NULL && tag != 0) /* before the new one is counted: they are never both in use (core/peak.h) */
+		count_death(tag);
 	if (verdict.sampled)
 		record(ptr, &request, &verdict);
 	if (unlikely(ptr == NULL))
@@ -316,9 +318,7 @@ COLD void *sampled_realloc(void *old, size_t size)
 	ptr = reallocate(old, size, tag);
 	if (tag == 0)
 		return ptr;
-	if (ptr != NULL)
-		count_death(tag);
-	else if (live_insert((uintptr_t)old, tag) < 0) { /* it lives on */
+	if (ptr == NULL && live_insert((uintptr_t)old, tag) < 0) { /* it lives on */
 		loss_count(LOSS_untracked);
 		count_death(tag);
 	}

@@ -51,7 +51,7 @@ static void at_exit(void *unused)
 	(void)unused;
 	helper_wait();
 	if (profiler_options.exit && total_allocs() != inherited_allocs)
-		dump_to_pattern();
+		trigger_exit();
 }
 
 /* Counting began with the first allocation, before this. */

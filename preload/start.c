@@ -74,7 +74,7 @@ static void at_exit(void *unused)
 	(void)unused;
 	helper_wait(); /* the end of the process would cut off what it writes */
 	if (profiler_options.exit && load_relaxed(&profiler_sampled)) /* relaxed: a late sample is no loss */
-		dump_to_pattern();
+		trigger_exit();
 }
 
 /* Where libmprof.so was loaded from; NULL when that has no directory or is too long. */

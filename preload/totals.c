@@ -1,7 +1,9 @@
 /* totals.c - the heap as a whole, from three sides: what was requested, what that takes up, what jemalloc says. */
 #include "preload/totals.h"
 
+#include "core/module.h"
 #include "core/snapshot.h"
+#include "core/stack.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "pprof/unsample.h"
@@ -11,6 +13,10 @@
 #include <stddef.h>
 
 static int known_pid; /* of the process whose fork handlers have run */
+
+/* What jemalloc said to totals_ask_ahead. */
+static bool asked_ahead;
+static uint64_t bytes_ahead;
 
 void totals_init(void)
 {
@@ -63,14 +69,46 @@ static bool ask_jemalloc(uint64_t *bytes)
 	return true;
 }
 
+/* Whether this thread is in jemalloc, interrupted by a signal in whose handler we are. */
+static bool inside_jemalloc(void)
+{
+	struct stack stack;
+	bool found = false;
+
+	stack_capture(&stack, 0);
+	for (size_t i = 0; i < stack.depth; i++)
+		found |= frame_module(stack.frames[i]) == module_self();
+	stack_release(&stack);
+	return found;
+}
+
+static bool may_ask(const struct quiet *quiet)
+{
+	return quiet_outside_handlers(quiet) && sys_getpid() == known_pid && !inside_jemalloc();
+}
+
+void totals_ask_ahead(void)
+{
+	struct quiet quiet;
+
+	quiet_begin(&quiet);
+	if (may_ask(&quiet))
+		asked_ahead = ask_jemalloc(&bytes_ahead);
+	quiet_end(&quiet, 0);
+}
+
 void totals_take(struct totals *totals, const struct snapshot *snapshot, const struct quiet *quiet)
 {
 	struct snapshot_cursor cursor = {0};
 	struct record record;
 
 	*totals = (struct totals){0};
-	if (quiet_outside_handlers(quiet) && sys_getpid() == known_pid)
+	if (may_ask(quiet)) {
 		totals->jemalloc_known = ask_jemalloc(&totals->jemalloc_bytes);
+	} else if (asked_ahead) {
+		totals->jemalloc_known = true;
+		totals->jemalloc_bytes = bytes_ahead;
+	}
 	while (snapshot_next(snapshot, &cursor, &record)) {
 		do {
 			add_record(totals, &record);

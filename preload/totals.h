@@ -22,9 +22,12 @@ struct totals {
 void totals_init(void);
 
 /* Take the totals of a snapshot. jemalloc is asked only where that surely cannot deadlock, for it takes its locks: not
- * in a signal handler, and not in a child whose fork handlers did not run. `quiet` tells how the thread was found.
+ * in a signal handler or below jemalloc's own functions, and not in a child whose fork handlers did not run. `quiet` tells how the thread was found.
  * Context: any thread, any signal handler. */
 void totals_take(struct totals *totals, const struct snapshot *snapshot, const struct quiet *quiet);
+
+/* The process ends: ask jemalloc now, for the helper that writes the last profile, which cannot. Context: any thread. */
+void totals_ask_ahead(void);
 
 /* The line of the profile's comments that `mprof top --totals` reads:
  * "totals: requested_bytes=R allocated_bytes=A jemalloc_allocated_bytes=J", the last left out where it is not known. */

@@ -9,6 +9,8 @@
 #include "preload/dump.h"
 #include "preload/helper.h"
 #include "preload/profiler.h"
+#include "preload/quiet.h"
+#include "preload/totals.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,13 +23,15 @@ bool trigger_watches;
 static int64_t next_due;	/* atomic: monotonic ns of the next dump by HEAPPROF_INTERVAL */
 static uint64_t grown_bytes;	/* atomic: the estimate at the last dump by HEAPPROF_GROWTH; only grows */
 static bool out_of_memory_once; /* atomic: the dump by HEAPPROF_OOM has been asked for */
-static bool dumping; /* atomic: a dump to HEAPPROF_OUT is being written; one at a time, so that they are in order */
+/* Atomic: the process that is writing a dump to HEAPPROF_OUT, or 0: one at a time, so that they are in order. The process, because a child made
+ * without libc's fork has its parent's word but not its helper. */
+static int dumping;
 
 static void write_dump(const struct task *task)
 {
 	(void)task;
 	dump_to_pattern();
-	store_release(&dumping, false); /* pairs with the exchange in ask_for_dump: it begins after this one */
+	store_release(&dumping, 0); /* pairs with the cas_acquire in begin_dump: the next one begins after this one */
 }
 
 static void write_answer(const struct task *task)
@@ -35,29 +39,58 @@ static void write_answer(const struct task *task)
 	answer(task->asker, &task->request);
 }
 
+/* Whether none is being written, and this one may be. */
+static bool begin_dump(void)
+{
+	int self = sys_getpid(), other = load_relaxed(&dumping);
+
+	return other != self && cas_acquire(&dumping, &other, self); /* pairs with the store_release in write_dump */
+}
+
 /* Have a helper dump to HEAPPROF_OUT; where there can be none this thread does. */
 static void ask_for_dump(void)
 {
 	struct task task = {.work = write_dump};
-	int error = exchange_acquire(&dumping, true) ? -EALREADY : helper_start(&task);
+	int error;
 
-	if (error == -EALREADY || error == -EBUSY)
+	if (!begin_dump()) {
 		loss_count(LOSS_dumps_skipped);
-	if (error == -EBUSY)
-		store_relaxed(&dumping, false); /* relaxed: nothing was done */
-	else if (error < 0 && error != -EALREADY)
+		return;
+	}
+	error = helper_start(&task);
+	if (error == -EBUSY) {
+		loss_count(LOSS_dumps_skipped);
+		store_relaxed(&dumping, 0); /* relaxed: nothing was done */
+	} else if (error < 0) {
 		write_dump(&task);
+	}
+}
+
+void trigger_exit(void)
+{
+	struct task task = {.work = write_dump};
+
+	totals_ask_ahead();
+	/* A helper even now: the program's other threads may close descriptors, and open others in their place. */
+	if (helper_start(&task) < 0)
+		dump_to_pattern();
+	helper_wait();
 }
 
 static void ask_for_answer(int asker, const struct request *request)
 {
 	struct task task = {.work = write_answer, .asker = asker, .request = *request};
 	int error = helper_start(&task);
+	struct quiet quiet;
 
+	if (error == 0)
+		return;
+	quiet_begin(&quiet);
 	if (error == -EBUSY)
 		answer_busy(asker, request);
-	else if (error < 0)
+	else
 		answer(asker, request);
+	quiet_end(&quiet, -EPIPE); /* if the asker has hung up, that is no news for the program */
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -138,6 +171,7 @@ void trigger_out_of_memory(void)
 		return;
 	profiler_thread.busy = 1; /* jemalloc may hold its locks: a dump made in place must not ask it anything */
 	ask_for_dump();
+	helper_wait();
 	profiler_thread.busy = busy;
 }
 
@@ -145,5 +179,5 @@ void trigger_reset_child(void)
 {
 	next_due = sys_monotonic_ns() + interval_ns(); /* single-threaded */
 	out_of_memory_once = false;
-	dumping = false;
+	dumping = 0;
 }

@@ -16,8 +16,12 @@ void trigger_init(void);
  * says so. Context, here and below: any thread, any signal handler; the dump is made by a helper (preload/helper.h). */
 void trigger_sampled(uint64_t live_bytes);
 
-/* An allocation failed, or jemalloc was refused memory: dump if HEAPPROF_OOM says so and this is the first time. */
+/* An allocation failed, or jemalloc was refused memory: if HEAPPROF_OOM says so and this is the first time, dump, and wait until it is written:
+ * the program may end now, or free what the profile is to show. */
 void trigger_out_of_memory(void);
+
+/* The process ends: dump to HEAPPROF_OUT, and wait until it is written. */
+void trigger_exit(void);
 
 /* In a forked child: its intervals and its growth begin now. */
 void trigger_reset_child(void);

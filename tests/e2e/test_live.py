@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from mprof_test import BUILD, DUMP_SIGNAL, ProgramTest, Values, environment, finish, read_profile, sample, start, wait_for
 
@@ -202,6 +203,7 @@ class Refused(LiveTest):
     def test_no_answer(self):
         process = self.begin()
         process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: "State:\tT" in Path(f"/proc/{process.pid}/status").read_text(), "the stop")
         self.assert_refused("stopped", "dump", "--timeout", "1", process.pid)
         process.send_signal(signal.SIGCONT)
         self.assert_goes_on(process)
