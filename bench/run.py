@@ -52,7 +52,7 @@ def machine():
     return [
         ["date", time.strftime("%Y-%m-%d")],
         ["machine", f"{len(cpus)} x {cpus[0] if cpus else platform.machine()}, {memory_kib >> 20} GiB, shared with other work"],
-        ["kernel", platform.release()],
+        ["kernel", platform.release().split("-")[0]],
         ["compiler", version("cc", "--version")],
         ["mprof", version(rig.BUILD / "mprof", "--version") + ", commit " + version("git", "-C", rig.ROOT, "rev-parse", "--short", "HEAD")],
         ["glibc", package("libc6")],
