@@ -84,7 +84,7 @@ static bool has_line(const char *all, const char *line)
 #define STARTS(all, with) (strncmp((all), (with), sizeof(with) - 1) == 0)
 #define EXPECT_LINE(line) cr_expect(has_line(out.data, line), "no line \"%s\" in\n%.600s", line, out.data)
 
-Test(legacy, scenario_of_format_md_is_raw_under_twice_the_rate)
+Test(legacy, known_values_are_raw_under_twice_the_rate)
 {
 	static const char *const comments[] = {"mprof 1.2", "lost: nothing"};
 
