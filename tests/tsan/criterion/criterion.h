@@ -45,6 +45,9 @@ void tsan_fail(const char *file, int line, const char *condition, const char *fo
 #define TSAN_REQUIRE(condition, ...) (TSAN_CHECK(condition, ##__VA_ARGS__) ? (void)0 : exit(1))
 
 #define cr_assert(condition, ...) TSAN_REQUIRE(condition, ##__VA_ARGS__)
+#define cr_assert_not(condition, ...) TSAN_REQUIRE(!(condition), ##__VA_ARGS__)
+#define cr_assert_float_eq(a, b, epsilon, ...) \
+	TSAN_REQUIRE((a) - (b) <= (epsilon) && (b) - (a) <= (epsilon), ##__VA_ARGS__)
 #define cr_assert_eq(a, b, ...) TSAN_REQUIRE((a) == (b), ##__VA_ARGS__)
 #define cr_assert_neq(a, b, ...) TSAN_REQUIRE((a) != (b), ##__VA_ARGS__)
 #define cr_assert_null(a, ...) TSAN_REQUIRE((a) == NULL, ##__VA_ARGS__)
