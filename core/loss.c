@@ -8,3 +8,9 @@ const char *const loss_texts[LOSS_COUNT] = {
 #include "core/loss.def"
 #undef LOSS
 };
+
+const char *const loss_keys[LOSS_COUNT] = {
+#define LOSS(name, text) "lost_" #name,
+#include "core/loss.def"
+#undef LOSS
+};

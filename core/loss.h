@@ -15,6 +15,9 @@ enum loss {
 
 extern uint64_t loss_counts[LOSS_COUNT]; /* atomic */
 
+/* Each cause as `mprof status` and mprof_stats call it: "lost_other". */
+extern const char *const loss_keys[LOSS_COUNT];
+
 /* What a reader of the profile is told about each cause. */
 extern const char *const loss_texts[LOSS_COUNT];
 

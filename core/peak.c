@@ -22,11 +22,7 @@ static uint64_t weight(uint64_t size, uint64_t rate)
 
 void peak_before_change(struct bucket *bucket)
 {
-	uint64_t now;
-
-	if (!peak_followed)
-		return;
-	now = load_acquire(&epoch); /* pairs with the add_release in peak_add */
+	uint64_t now = load_acquire(&epoch); /* pairs with the add_release in peak_add */
 	if (load_relaxed(&bucket->peak.epoch) == now)
 		return;
 	/* Relaxed: peak.h says what two threads here at once may do to each other. */

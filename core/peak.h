@@ -17,7 +17,7 @@
 /* Whether the estimate is followed at all; set once at load, before the first sample. */
 extern bool peak_followed;
 
-/* Call before bucket_count_alloc or bucket_count_free changes a bucket. */
+/* Call before bucket_count_alloc or bucket_count_free changes a bucket, where peak_followed. */
 void peak_before_change(struct bucket *bucket);
 
 /* An object sampled at `rate` came (call after its bucket was changed) or went: what it stands for is added or taken away.

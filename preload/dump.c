@@ -48,7 +48,6 @@ struct dump {
 	struct snapshot snapshot;
 	int64_t time_nanos;
 	uint64_t bytes_written; /* to a file */
-	struct keep_file file;	/* the same one */
 	const char *comments[COMMENTS_MAX];
 	size_t comment_count;
 	struct sink_fd out;
@@ -175,7 +174,6 @@ static int write_file(struct dump *dump)
 		return fd;
 	error = write_profile(dump, fd, FORM_OPTION);
 	dump->bytes_written = (uint64_t)sys_file_size(fd);
-	sys_file_identity(fd, &dump->file.device, &dump->file.inode);
 	return output_finish(&dump->output, fd, error);
 }
 
@@ -318,9 +316,7 @@ int dump_to_pattern(void)
 	if (error < 0)
 		report_failure(dump != NULL && dump->output.path[0] != '\0' ? dump->output.path : pattern, error);
 	else {
-		dump->file.number = dump->output.name.number;
-		dump->file.seconds = dump->output.name.seconds;
-		keep_newest(&dump->file, &dump->output);
+		keep_newest(&dump->output);
 		if (profiler_options.verbose)
 			report_success(dump);
 	}
@@ -352,20 +348,22 @@ int dump_to_path(const char *path)
 	return end(dump, &quiet, error);
 }
 
-int dump_to_fd(int fd)
+static int write_fd(int fd, enum form form)
 {
 	struct quiet quiet;
 	struct dump *dump = begin(&quiet);
 
-	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd, FORM_OPTION));
+	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd, form));
+}
+
+int dump_to_fd(int fd)
+{
+	return write_fd(fd, FORM_OPTION);
 }
 
 int dump_to_asker(int fd, bool raw)
 {
-	struct quiet quiet;
-	struct dump *dump = begin(&quiet);
-
-	return end(dump, &quiet, dump == NULL ? -ENOMEM : write_profile(dump, fd, raw ? FORM_RAW : FORM_PPROF));
+	return write_fd(fd, raw ? FORM_RAW : FORM_PPROF);
 }
 
 uint64_t dump_count(void)

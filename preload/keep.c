@@ -9,10 +9,17 @@
 #include <errno.h>
 #include <stddef.h>
 
+/* A file that this process wrote: what its name was made of, and what tells it from another that has taken the name. */
+struct file {
+	uint64_t number; /* %n */
+	int64_t seconds; /* %t */
+	uint64_t device, inode;
+};
+
 /* A place in the ring. */
 struct place {
-	unsigned busy;	       /* atomic: 1 while a dump looks at it */
-	struct keep_file file; /* device and inode 0 = none yet */
+	unsigned busy;	  /* atomic: 1 while a dump looks at it */
+	struct file file; /* device and inode 0 = none yet */
 };
 
 static struct place *ring;
@@ -31,7 +38,7 @@ int keep_init(struct arena *arena, uint64_t count)
 }
 
 /* Remove the file if it is still what this process wrote. */
-static void remove_old(const struct keep_file *old, struct output *output)
+static void remove_old(const struct file *old, struct output *output)
 {
 	struct output_name name = output->name;
 	uint64_t device, inode;
@@ -46,7 +53,7 @@ static void remove_old(const struct keep_file *old, struct output *output)
 		sys_unlink(output->temporary);
 }
 
-void keep_newest(const struct keep_file *file, struct output *output)
+void keep_newest(struct output *output)
 {
 	struct place *place;
 	unsigned idle = 0;
@@ -58,7 +65,12 @@ void keep_newest(const struct keep_file *file, struct output *output)
 	if (!cas_acquire(&place->busy, &idle, 1))
 		return;
 	remove_old(&place->file, output);
-	place->file = *file;
+	place->file = (struct file){
+		.number = output->name.number,
+		.seconds = output->name.seconds,
+		.device = output->device,
+		.inode = output->inode,
+	};
 	store_release(&place->busy, 0); /* pairs with the cas_acquire above */
 }
 

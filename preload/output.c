@@ -106,8 +106,10 @@ static int publish(struct output *output)
 
 int output_finish(struct output *output, int fd, int error)
 {
-	int closed = sys_close(fd);
+	int closed;
 
+	sys_file_identity(fd, &output->device, &output->inode);
+	closed = sys_close(fd);
 	if (error == 0)
 		error = closed;
 	if (error == 0)

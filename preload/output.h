@@ -31,6 +31,7 @@ struct output {
 	const char *pattern;	    /* what `path` is made from; NULL = `path` was given as it is */
 	struct output_name name;    /* for the pattern, and to make the temporary name differ from every other */
 	uint64_t *numbers;	    /* atomic: the last number given to a dump */
+	uint64_t device, inode;	    /* of the file; set by output_finish */
 	char path[OUTPUT_PATH_MAX]; /* "" until known */
 	char temporary[OUTPUT_PATH_MAX];
 };

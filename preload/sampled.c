@@ -244,18 +244,6 @@ COLD void *sampled_aligned(size_t alignment, size_t size)
 	return allocate(&(struct request){.size = size, .alignment = alignment});
 }
 
-COLD int sampled_posix_memalign(void **result, size_t alignment, size_t size)
-{
-	int saved = errno;
-	void *ptr = sampled_aligned(alignment, size);
-
-	errno = saved; /* POSIX: the error is the return value */
-	if (ptr == NULL)
-		return ENOMEM;
-	*result = ptr;
-	return 0;
-}
-
 /* Whether a realloc may leave the object to jemalloc: never when the old one has a page of its own, or the new one has
  * to. */
 static bool may_stay(void *old, uint64_t tag, const struct verdict *verdict)

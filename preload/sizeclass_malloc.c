@@ -51,18 +51,6 @@ void *sampled_aligned(size_t alignment, size_t size)
 	return is_early() ? early_alloc(alignment, size) : counted(je_aligned_alloc(alignment, size));
 }
 
-int sampled_posix_memalign(void **result, size_t alignment, size_t size)
-{
-	int saved = errno;
-	void *ptr = sampled_aligned(alignment, size);
-
-	errno = saved; /* POSIX: the error is the return value */
-	if (ptr == NULL)
-		return ENOMEM;
-	*result = ptr;
-	return 0;
-}
-
 void *sampled_realloc(void *old, size_t size)
 {
 	size_t old_usable;

@@ -45,7 +45,6 @@ static void add_sums(struct text *text, struct arena *scratch)
 	struct snapshot_cursor cursor = {0};
 	struct record record;
 	struct estimate live = {0}, allocated = {0};
-	uint64_t live_samples = 0;
 
 	if (snapshot_take(&snapshot, scratch) < 0)
 		return;
@@ -55,14 +54,12 @@ static void add_sums(struct text *text, struct arena *scratch)
 			struct estimate in_use = unsample(record.allocs - record.frees,
 							  record.alloc_bytes - record.free_bytes, record.rate);
 
-			live_samples += record.allocs - record.frees;
 			allocated.objects += all.objects;
 			allocated.bytes += all.bytes;
 			live.objects += in_use.objects;
 			live.bytes += in_use.bytes;
 		} while (snapshot_twin(&cursor, &record));
 	}
-	add_line(text, "live_samples", live_samples);
 	add_line(text, "live_objects", (uint64_t)live.objects);
 	add_line(text, "live_bytes", (uint64_t)live.bytes);
 	add_line(text, "alloc_objects", (uint64_t)allocated.objects);
@@ -71,12 +68,8 @@ static void add_sums(struct text *text, struct arena *scratch)
 
 static int send_status(int pipe, struct arena *scratch)
 {
-	static const char *const loss_names[LOSS_COUNT] = {
-#define LOSS(name, text) "lost_" #name,
-#include "core/loss.def"
-#undef LOSS
-	};
 	const struct module *program = module_get(1);
+	struct bucket_counts sum = snapshot_sum();
 	struct text text = {.cap = STATUS_MAX};
 
 	text.buf = arena_alloc(scratch, text.cap, 1);
@@ -85,15 +78,16 @@ static int send_status(int pipe, struct arena *scratch)
 	add_text_line(&text, "version", MPROF_VERSION);
 	add_text_line(&text, "program", program == NULL ? "" : program->path);
 	add_line(&text, "rate", rate_get());
-	add_line(&text, "samples", snapshot_sum().allocs);
+	add_line(&text, "samples", sum.allocs);
 	add_line(&text, "buckets", bucket_total());
+	add_line(&text, "live_samples", sum.allocs - sum.frees);
 	add_sums(&text, scratch);
 	add_line(&text, "memory_bytes", arena_used(&profiler_arena));
 	add_line(&text, "memory_limit_bytes", profiler_arena.limit_bytes);
 	add_line(&text, "dumps", dump_count());
 	add_line(&text, "peak_bytes", peak_highest());
 	for (int i = 0; i < LOSS_COUNT; i++)
-		add_line(&text, loss_names[i], load_relaxed(&loss_counts[i])); /* a statistic */
+		add_line(&text, loss_keys[i], load_relaxed(&loss_counts[i])); /* a statistic */
 	if (answer_say(pipe, REQUEST_OK, "") < 0)
 		return -EPIPE;
 	return sys_write_all(pipe, text.buf, text.n, 0);

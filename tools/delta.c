@@ -6,6 +6,7 @@
 #include "tools/delta.h"
 
 #include "pprof/unsample.h"
+#include "tools/profile_view.h"
 
 #include <errno.h>
 #include <libiberty/libiberty.h>
@@ -62,14 +63,6 @@ static void drop_label(const Profile *profile, Sample *sample, const char *key)
 			sample->label[kept++] = sample->label[i];
 	}
 	sample->n_label = kept;
-}
-
-static int find_type(const Profile *profile, const char *name)
-{
-	for (size_t i = 0; i < profile->n_sample_type; i++)
-		if (strcmp(decode_string(profile, profile->sample_type[i]->type), name) == 0)
-			return (int)i;
-	return -1;
 }
 
 static bool same_types(const Profile *a, const Profile *b)
@@ -201,7 +194,7 @@ static int subtract(const struct entries *first, const struct entries *second, c
 static void unsample_all(const struct entries *entries, const Profile *profile)
 {
 	for (size_t i = 0; i < PAIR_COUNT; i++) {
-		int objects = find_type(profile, pairs[i][0]), bytes = find_type(profile, pairs[i][1]);
+		int objects = profile_view_type(profile, pairs[i][0]), bytes = profile_view_type(profile, pairs[i][1]);
 
 		for (size_t j = 0; objects >= 0 && bytes >= 0 && j < entries->count; j++) {
 			int64_t *value = entries->list[j].sample->value;
@@ -240,7 +233,7 @@ static void finish_samples(Profile *profile)
 
 int delta_make(Profile *first, Profile *second, int64_t duration_ns)
 {
-	const int allocated[] = {find_type(second, pairs[0][0]), find_type(second, pairs[0][1])};
+	const int allocated[] = {profile_view_type(second, pairs[0][0]), profile_view_type(second, pairs[0][1])};
 	struct entries before = {0}, after = {0};
 	int error = -EBADMSG;
 

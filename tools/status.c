@@ -67,14 +67,8 @@ static void print_sum(const struct facts *facts, const char *name, const char *b
 
 static void print_losses(const struct facts *facts)
 {
-	static const char *const names[LOSS_COUNT] = {
-#define LOSS(name, text) "lost_" #name,
-#include "core/loss.def"
-#undef LOSS
-	};
-
 	for (int i = 0; i < LOSS_COUNT; i++) {
-		int64_t count = facts_number(facts, names[i]);
+		int64_t count = facts_number(facts, loss_keys[i]);
 
 		if (count == 0)
 			continue;
