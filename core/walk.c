@@ -27,7 +27,8 @@ static bool advance(struct walk *walk, uintptr_t pc, uintptr_t cfa, uintptr_t bp
 	return true;
 }
 
-bool walk_step_frame_pointer(struct walk *walk)
+/* One step by the frame pointer alone. */
+static bool step_frame_pointer(struct walk *walk)
 {
 	uintptr_t bp, pc;
 
@@ -89,7 +90,7 @@ bool walk_step(struct walk *walk, uint64_t packed)
 
 	switch (rule.kind) {
 	case RULE_NONE:
-		return walk_step_frame_pointer(walk);
+		return step_frame_pointer(walk);
 	case RULE_SIGNAL:
 		return step_signal(walk, &rule);
 	case RULE_SP:

@@ -20,9 +20,6 @@ struct walk {
  * Never reads outside walk->bounds. Context: pure but for those reads, and bounds_of after a signal frame. */
 bool walk_step(struct walk *walk, uint64_t packed);
 
-/* One step by the frame pointer alone. */
-bool walk_step_frame_pointer(struct walk *walk);
-
 /* Addresses below the minimum are never code: the first page is not mapped, and small numbers are what garbage is made of. */
 #define WALK_CODE_MIN ((uintptr_t)4096)
 #define WALK_CODE_LIMIT ((uintptr_t)1 << 47)

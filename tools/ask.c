@@ -61,7 +61,7 @@ int ask_operands(struct ask *ask, int argc, char **argv, const char *second)
 	return -1;
 }
 
-int ask_parse(struct ask *ask, int argc, char **argv, const char *second)
+int ask_options(struct ask *ask, int argc, char **argv)
 {
 	static const struct option known[] = {ASK_OPTIONS, {NULL, 0, NULL, 0}};
 	int option;
@@ -73,7 +73,14 @@ int ask_parse(struct ask *ask, int argc, char **argv, const char *second)
 		if (status >= 0)
 			return status;
 	}
-	return ask_operands(ask, argc, argv, second);
+	return -1;
+}
+
+int ask_parse(struct ask *ask, int argc, char **argv, const char *second)
+{
+	int status = ask_options(ask, argc, argv);
+
+	return status >= 0 ? status : ask_operands(ask, argc, argv, second);
 }
 
 int ask_fail(const struct ask *ask, const char *format, ...)

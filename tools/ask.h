@@ -37,7 +37,10 @@ int ask_option(struct ask *ask, int option, char **argv);
 /* Take the words after the options: PID and, if `second` is not NULL, one more, called so in messages. */
 int ask_operands(struct ask *ask, int argc, char **argv, const char *second);
 
-/* The whole command line of a verb without options of its own. */
+/* All options of a verb without ones of its own. */
+int ask_options(struct ask *ask, int argc, char **argv);
+
+/* Its whole command line. */
 int ask_parse(struct ask *ask, int argc, char **argv, const char *second);
 
 /* A positive number of seconds, with a fraction if need be, as ms. False for others. */

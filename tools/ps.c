@@ -35,16 +35,10 @@ void ps_help(FILE *out)
 
 static int parse(int argc, char **argv, struct ask *asked)
 {
-	static const struct option known[] = {ASK_OPTIONS, {NULL, 0, NULL, 0}};
-	int option;
+	int status = ask_options(asked, argc, argv);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
-		int status = ask_option(asked, option, argv);
-
-		if (status >= 0)
-			return status;
-	}
+	if (status >= 0)
+		return status;
 	return optind == argc ? -1 : cli_usage("ps", "'%s' is too many: it lists all", argv[optind]);
 }
 
