@@ -39,6 +39,7 @@ SAMPLES := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(wildcard tests/progr
            $(patsubst tests/programs/%.cc,$(BUILD)/tests/%,$(wildcard tests/programs/*.cc))
 
 STATIC  := $(shell $(CC) -print-file-name=libz.a) $(shell $(CC) -print-file-name=libprotobuf-c.a)
+TOOL_LIBS := -ldw -lelf -liberty -lncursesw -lm
 JEMALLOC_PIC := $(shell $(CC) -print-file-name=libjemalloc_pic.a)
 
 # Short lines unless V=1.
@@ -91,7 +92,7 @@ $(ORACLE): $(call objects,$(filter-out core/sizeclass.c,$(CORE)) $(PPROF) $(PREL
 
 $(TOOL): $(call objects,$(TOOLS) pprof/decode.c $(PPROF) $(CORE))
 	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lncursesw -lm
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) $(TOOL_LIBS)
 
 # --- compiling --------------------------------------------------------------------------------------------------
 
@@ -122,7 +123,7 @@ $(BUILD)/obj/sizeclass/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
 $(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) preload/output.c pprof/decode.c $(PPROF) $(CORE))
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) -liberty -lncursesw -lcriterion -lm -lpthread
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) $(TOOL_LIBS) -lcriterion -lpthread
 
 $(BUILD)/tests/%: tests/programs/%.c preload/mprof.h
 	@mkdir -p $(@D)

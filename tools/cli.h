@@ -10,7 +10,7 @@
 #define CLI_NOT_EXECUTABLE 126
 #define CLI_NOT_FOUND 127 /* these two as the shell and env(1) use them */
 
-/* One verb: main.c has the table, tools/<verb>.c the functions. */
+/* One verb: verbs.def has the table, tools/<verb>.c the functions. */
 struct verb {
 	const char *name;
 	int (*run)(int argc, char **argv); /* argv[0] is the verb; gives the exit status */
@@ -18,17 +18,10 @@ struct verb {
 	const char *summary;
 };
 
-#define VERB(name) \
+#define VERB(name, summary) \
 	int name##_main(int argc, char **argv); \
 	void name##_help(FILE *out);
-VERB(run)
-VERB(ps)
-VERB(dump)
-VERB(watch)
-VERB(status)
-VERB(rate)
-VERB(reset)
-VERB(top)
+#include "tools/verbs.def"
 #undef VERB
 
 /* Say on stderr, in one line, what went wrong: "mprof VERB: MESSAGE". Gives CLI_FAILED, to be returned. */

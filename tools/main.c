@@ -10,14 +10,9 @@
 #include <zlib.h>
 
 static const struct verb verbs[] = {
-	{"run", run_main, run_help, "run a program under the profiler and say where its profiles are"},
-	{"ps", ps_main, ps_help, "list the processes that run under the profiler"},
-	{"dump", dump_main, dump_help, "write the profile of a running process, or of a time span in it"},
-	{"watch", watch_main, watch_help, "show live which functions hold the memory of a process, and what grows"},
-	{"status", status_main, status_help, "show what the profiler in a process has recorded and uses"},
-	{"rate", rate_main, rate_help, "set the sampling rate of a running process"},
-	{"reset", reset_main, reset_help, "count the allocations of a running process from zero again"},
-	{"top", top_main, top_help, "show which functions allocated the memory of a profile"},
+#define VERB(name, summary) {#name, name##_main, name##_help, summary},
+#include "tools/verbs.def"
+#undef VERB
 };
 
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
