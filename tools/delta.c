@@ -6,7 +6,7 @@
 #include "tools/delta.h"
 
 #include "pprof/unsample.h"
-#include "tools/profile_view.h"
+#include "tools/measure.h"
 
 #include <errno.h>
 #include <libiberty/libiberty.h>
@@ -194,7 +194,7 @@ static int subtract(const struct entries *first, const struct entries *second, c
 static void unsample_all(const struct entries *entries, const Profile *profile)
 {
 	for (size_t i = 0; i < PAIR_COUNT; i++) {
-		int objects = profile_view_type(profile, pairs[i][0]), bytes = profile_view_type(profile, pairs[i][1]);
+		int objects = measure_type(profile, pairs[i][0]), bytes = measure_type(profile, pairs[i][1]);
 
 		for (size_t j = 0; objects >= 0 && bytes >= 0 && j < entries->count; j++) {
 			int64_t *value = entries->list[j].sample->value;
@@ -233,7 +233,7 @@ static void finish_samples(Profile *profile)
 
 int delta_make(Profile *first, Profile *second, int64_t duration_ns)
 {
-	const int allocated[] = {profile_view_type(second, pairs[0][0]), profile_view_type(second, pairs[0][1])};
+	const int allocated[] = {measure_type(second, pairs[0][0]), measure_type(second, pairs[0][1])};
 	struct entries before = {0}, after = {0};
 	int error = -EBADMSG;
 

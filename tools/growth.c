@@ -11,9 +11,9 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The row of a function; NULL when it is new. Rows past `known` are not sorted yet. */
-static struct growth_row *find_row(const struct growth *growth, size_t known, char *name)
+static struct growth_row *find_row(const struct growth *growth, size_t known, const char *name)
 {
-	const struct growth_row key = {.name = name};
+	const struct growth_row key = {.name = (char *)(uintptr_t)name}; /* only compared */
 
 	return known == 0 ? NULL : bsearch(&key, growth->rows, known, sizeof key, by_name);
 }
@@ -34,20 +34,20 @@ void growth_add(struct growth *growth, const struct profile_view *view, bool cum
 	advance(&growth->total);
 	growth->rows = xrealloc(growth->rows, (known + view->count + 1) * sizeof *growth->rows);
 	for (size_t i = 0; i < view->count; i++) {
-		const struct view_function *function = &view->functions[i];
-		struct growth_row *row = find_row(growth, known, function->name);
+		const struct view_row *seen = &view->rows[i];
+		struct growth_row *row = find_row(growth, known, seen->name);
 
 		if (row == NULL) {
 			row = &growth->rows[growth->count++];
-			*row = (struct growth_row){.name = xstrdup(function->name)};
+			*row = (struct growth_row){.name = xstrdup(seen->name)};
 		}
-		row->live = cumulative ? function->cum : function->flat;
+		row->live = (cumulative ? seen->cum : seen->flat).value;
 		if (first)
 			row->previous = row->start = row->live;
 	}
-	growth->total.live = view->total;
+	growth->total.live = view->total.value;
 	if (first)
-		growth->total.previous = growth->total.start = view->total;
+		growth->total.previous = growth->total.start = view->total.value;
 	if (growth->count > 0)
 		qsort(growth->rows, growth->count, sizeof *growth->rows, by_name);
 }

@@ -11,7 +11,7 @@
 
 void summary_make(struct summary *summary, const char *path, const Perftools__Profiles__Profile *profile)
 {
-	int in_use = profile_view_type(profile, "inuse_space"), allocated = profile_view_type(profile, "alloc_space");
+	int in_use = measure_type(profile, "inuse_space"), allocated = measure_type(profile, "alloc_space");
 
 	*summary = (struct summary){.path = path,
 				    .rate = profile->period,

@@ -1,22 +1,27 @@
 /* top.c - `mprof top`: which functions allocated the memory of a profile. */
 #include "tools/cli.h"
-#include "tools/format.h"
+#include "tools/column.h"
+#include "tools/measure_json.h"
+#include "tools/paint.h"
 #include "tools/profile_view.h"
+#include "tools/reading.h"
+#include "tools/sites.h"
 #include "tools/totals.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <math.h>
-#include <stdbool.h>
+#include <libiberty/libiberty.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-struct top_options {
-	const char *file;
-	const char *sample; /* name of the sample type; NULL = the profile's last */
-	size_t lines;	    /* functions to show at most */
+#define MAIN_SHARE 20 /* rows of at least a twentieth of the total stand out */
+#define SITE_FRAMES 6 /* shown of a stack */
+
+struct top {
+	struct reading reading;
+	bool cumulative;    /* by cum */
+	bool by_site;	    /* a row is a stack */
 	bool totals;	    /* only the totals, beside the allocator's */
+	struct sites sites; /* the stacks of the rows, by site */
 };
 
 void top_help(FILE *out)
@@ -26,240 +31,205 @@ void top_help(FILE *out)
 	      "Shows the functions that allocated the memory of a profile, those with the most in\n"
 	      "their own code first. The figures are those of `go tool pprof -top`.\n"
 	      "\n"
-	      "  --sample TYPE  what to count:\n"
-	      "                   inuse_space    bytes allocated and not freed yet (default)\n"
-	      "                   inuse_objects  the same in objects\n"
-	      "                   alloc_space    bytes allocated since the program started\n"
-	      "                   alloc_objects  the same in objects\n"
-	      "  -n N           show N functions (default 30), 0 for all\n"
+	      "  --cum          those first that allocated most with all that they call\n"
+	      "  --sites        by allocation site: a row is a stack, innermost function first\n"
 	      "  --totals       instead: does all of it add up to what the allocator counted?\n"
 	      "\n"
 	      "  flat  allocated by the function itself     sum  of this line's flat and those above\n"
 	      "  cum   by it and all that it calls          %    of the total\n"
-	      "  ±     standard error of the figure before it: the truth is within one of it in 68 of\n"
-	      "        100 cases, within two in 95. None where every allocation was recorded (rate 1)\n"
-	      "\n"
+	      "\n",
+	      out);
+	reading_help(out);
+	fputs("\n"
 	      "Examples:\n"
-	      "  mprof top mprof.1234.1.pb.gz                         who holds the memory?\n"
+	      "  mprof top mprof.1234.1.pb.gz                          who holds the memory?\n"
+	      "  mprof top --lines mprof.1234.1.pb.gz                  in which source lines?\n"
 	      "  mprof top --sample alloc_objects mprof.1234.1.pb.gz   who calls malloc most?\n"
+	      "  mprof top --focus parse mprof.1234.1.pb.gz            and below the parser?\n"
 	      "  mprof top --totals mprof.1234.1.pb.gz                 is the profile complete?\n",
 	      out);
 }
 
-static bool parse_count(const char *text, size_t *count)
-{
-	char *end;
-
-	errno = 0;
-	*count = strtoul(text, &end, 10);
-	return errno == 0 && *end == '\0' && text[0] >= '0' && text[0] <= '9';
-}
-
 /* Returns -1 to go on, else the status to exit with. */
-static int parse(int argc, char **argv, struct top_options *options)
+static int parse(int argc, char **argv, struct top *top)
 {
 	static const struct option known[] = {
-		{"sample", required_argument, NULL, 's'},
+		READING_OPTIONS{"cum", no_argument, NULL, 'c'},
+		{"sites", no_argument, NULL, 's'},
 		{"totals", no_argument, NULL, 't'},
-		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	int option;
+	int option, status = -1;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":hn:", known, NULL)) != -1) {
-		if (option == 'h') {
-			top_help(stdout);
-			return 0;
-		} else if (option == 's') {
-			options->sample = optarg;
-		} else if (option == 't') {
-			options->totals = true;
-		} else if (option == 'n') {
-			if (!parse_count(optarg, &options->lines))
-				return cli_usage("top", "-n needs a number, not '%s'", optarg);
-		} else {
-			return cli_bad_option("top", option, argv);
-		}
+	while (status < 0 && (option = getopt_long(argc, argv, ":" READING_SHORT, known, NULL)) != -1) {
+		if (option == 'c')
+			top->cumulative = true;
+		else if (option == 's')
+			top->by_site = true;
+		else if (option == 't')
+			top->totals = true;
+		else
+			status = reading_option(&top->reading, option, argv, top_help);
 	}
-	if (optind == argc)
-		return cli_usage("top", "no profile given");
-	if (optind + 1 < argc)
-		return cli_usage("top", "one profile at a time: '%s' is too many", argv[optind + 1]);
-	if (options->totals && options->sample != NULL)
+	if (status < 0 && top->totals && top->reading.sample != NULL)
 		return cli_usage("top", "--totals is about inuse_space; it goes without --sample");
-	options->file = argv[optind];
-	return -1;
+	return status;
 }
 
-/* Go's rule: the unit follows from the smallest figure that matters, half a percent of the total or more. */
-static struct unit column_unit(const struct profile_view *view, const char *unit_name)
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+/* Make the sites the rows: what a stack allocated is its own, so flat is cum. Their names are to be freed. */
+static void use_sites(struct top *top, struct profile_view *view)
 {
-	int64_t flat_sum = 0, least = 0, cutoff;
+	const struct stacks *stacks = &top->reading.stacks;
+	struct sites *sites = &top->sites;
 
-	if (strcmp(unit_name, "bytes") != 0)
-		return format_unit_count();
-	for (size_t i = 0; i < view->count; i++)
-		flat_sum += view->functions[i].flat;
-	cutoff = llabs((int64_t)((double)flat_sum * 0.005));
-	for (size_t i = 0; i < view->count; i++) {
-		int64_t flat = llabs(view->functions[i].flat), cum = llabs(view->functions[i].cum);
-		int64_t figure = flat != 0 ? flat : cum;
+	sites_init(sites, stacks, &view->measure, 1);
+	view->rows = xrealloc(view->rows, (sites->count + 1) * sizeof *view->rows);
+	view->count = sites->count;
+	for (size_t i = 0; i < sites->count; i++) {
+		const struct site *site = &sites->list[i];
 
-		if (cum >= cutoff && figure != 0 && (least == 0 || figure < least))
-			least = figure;
+		view->rows[i] = (struct view_row){sites_label(stacks, site->stack, SITE_FRAMES), 0, site->sums[0],
+						  site->sums[0]};
 	}
-	return format_unit_for(least, view->total);
 }
 
-static void print_header(const Perftools__Profiles__Profile *profile, const char *file)
+static const char *row_kind(const struct top *top)
 {
-	const char *program = profile_view_program(profile);
-	time_t seconds = (time_t)(profile->time_nanos / 1000000000);
-	struct tm when;
-	char text[64];
+	static const char *const kinds[] = {
+		[STACKS_BY_FUNCTION] = "function", [STACKS_BY_LINE] = "line", [STACKS_BY_MODULE] = "module"};
 
-	printf("File: %s%s%s%s\n", *program ? program : file, *program ? " (" : "", *program ? file : "",
-	       *program ? ")" : "");
-	if (seconds != 0 && localtime_r(&seconds, &when) != NULL && strftime(text, sizeof text, "%F %T %Z", &when) > 0)
-		printf("Time: %s\n", text);
+	return top->by_site ? "site" : kinds[top->reading.by];
 }
 
-/* "34.21MB ±5.8% in 12 stacks, estimated from 297 samples, one per 512kB" */
-static void print_total(const Perftools__Profiles__Profile *profile, const struct profile_view *view, const char *total)
+static size_t shown_count(const struct top *top, const struct profile_view *view)
 {
-	const char *note = "";
-
-	printf("Total: %s", total);
-	if (error_is_known(&view->model))
-		printf(" %s", format_error(sqrt(view->total_error.variance), view->total).text);
-	printf(" in %zu stack%s", profile->n_sample, profile->n_sample == 1 ? "" : "s");
-	switch (view->model.kind) {
-	case ERROR_EXACT:
-		note = ", exact: every allocation was recorded";
-		break;
-	case ERROR_RESAMPLED:
-		note = "\nThe rate changed while the program ran: the errors shown are those of the last one.";
-		/* fall through */
-	case ERROR_SAMPLED:
-		printf(", estimated from %.0f sample%s, one per %s", view->total_error.samples,
-		       round(view->total_error.samples) == 1 ? "" : "s", format_bytes(profile->period).text);
-		break;
-	case ERROR_UNKNOWN:
-		note = "\nThe rate changed while the program ran: how far off the figures may be is not known.";
-		break;
-	case ERROR_NONE:
-		break;
-	}
-	printf("%s\n", note);
+	return top->reading.limit == 0 || top->reading.limit > view->count ? view->count : top->reading.limit;
 }
 
-/* One figure and, where there are errors, its own beside it. */
-static void print_figure(int64_t value, struct error error, const struct profile_view *view, struct unit unit)
+static void print_row(const struct profile_view *view, const struct view_row *row, const struct column *column,
+		      int64_t sum)
 {
-	printf("%10s", format_value(value, unit).text);
-	if (error_is_known(&view->model))
-		printf(" %s", format_right(format_error(sqrt(error.variance), value).text, 6).text);
+	bool large = llabs(row->flat.value) >= view->total.value / MAIN_SHARE;
+
+	column_print(column, &row->flat, false);
+	printf(" %7s %7s ", format_percent(row->flat.value, view->total.value).text,
+	       format_percent(sum, view->total.value).text);
+	column_print(column, &row->cum, false);
+	printf(" %7s  %s%s%s\n", format_percent(row->cum.value, view->total.value).text, large ? paint(PAINT_MAIN) : "",
+	       row->name, large ? paint(PAINT_PLAIN) : "");
 }
 
-static void print_functions(const struct profile_view *view, struct unit unit, size_t lines)
+static void print_rows(const struct top *top, const struct profile_view *view)
 {
-	size_t shown = lines == 0 || lines > view->count ? view->count : lines;
-	const char *bar = error_is_known(&view->model) ? "      ±" : "";
+	struct column column = column_of(view);
+	size_t shown = shown_count(top, view);
 	int64_t sum = 0;
 
-	printf("%10s%s %7s %7s %10s%s %7s  %s\n", "flat", bar, "flat%", "sum%", "cum", bar, "cum%", "function");
+	fputs(paint(PAINT_HEAD), stdout);
+	column_print_header(&column, "flat");
+	printf(" %7s %7s ", "flat%", "sum%");
+	column_print_header(&column, "cum");
+	printf(" %7s  %s%s\n", "cum%", row_kind(top), paint(PAINT_PLAIN));
 	for (size_t i = 0; i < shown; i++) {
-		const struct view_function *function = &view->functions[i];
-
-		sum += function->flat;
-		print_figure(function->flat, function->flat_error, view, unit);
-		printf(" %7s %7s ", format_percent(function->flat, view->total).text,
-		       format_percent(sum, view->total).text);
-		print_figure(function->cum, function->cum_error, view, unit);
-		printf(" %7s  %s\n", format_percent(function->cum, view->total).text, function->name);
+		sum += view->rows[i].flat.value;
+		print_row(view, &view->rows[i], &column, sum);
 	}
 	if (shown < view->count)
-		printf("%zu more function%s (-n 0 shows all)\n", view->count - shown,
+		printf("%zu more %s%s (-n 0 shows all)\n", view->count - shown, row_kind(top),
 		       view->count - shown == 1 ? "" : "s");
 }
 
-static void report(const Perftools__Profiles__Profile *profile, const struct top_options *options, int type)
+static void print_text(const struct top *top, const struct profile_view *view)
 {
-	const char *unit_name = decode_string(profile, profile->sample_type[type]->unit);
-	struct profile_view view;
-	struct unit unit;
-	char total[64];
+	const struct reading *reading = &top->reading;
 
-	profile_view_init(&view, profile, type);
-	unit = column_unit(&view, unit_name);
-	if (strcmp(unit_name, "bytes") == 0)
-		snprintf(total, sizeof total, "%s", format_bytes(view.total).text);
-	else
-		snprintf(total, sizeof total, "%s %s", format_value(view.total, unit).text,
-			 strcmp(unit_name, "count") == 0 ? "objects" : unit_name);
-	print_header(profile, options->file);
-	printf("Type: %s\n", decode_string(profile, profile->sample_type[type]->type));
-	print_total(profile, &view, total);
-	if (view.total != 0)
-		print_functions(&view, unit, options->lines);
-	else if (profile->n_sample == 0)
+	column_print_file(reading->profiles[0], reading->paths[0]);
+	column_print_total(view);
+	if (view->count > 0)
+		print_rows(top, view);
+	else if (reading->profiles[0]->n_sample == 0)
 		printf("The profile is empty: nothing was sampled.\n");
-	else
+	else if (view->total.value == 0)
 		printf("Nothing to show: %s is zero in every stack. Other types: --sample\n",
-		       decode_string(profile, profile->sample_type[type]->type));
+		       measure_name(&view->measure));
+	else
+		printf("Nothing to show: no stack passes the filters.\n");
+}
+
+static void print_json(const struct top *top, const struct profile_view *view)
+{
+	printf("{\n  ");
+	measure_json("profile", &view->measure, &view->total, top->reading.paths[0], stdout);
+	printf(",\n  \"by\": \"%s\",\n  \"rows\": [", row_kind(top));
+	for (size_t i = 0; i < shown_count(top, view); i++) {
+		const struct view_row *row = &view->rows[i];
+
+		printf("%s\n    {", i > 0 ? "," : "");
+		if (top->by_site)
+			measure_json_stack(&top->reading.stacks, top->sites.list[i].stack, stdout);
+		else
+			measure_json_row(&top->reading.stacks.rows[row->row], stdout);
+		printf(", ");
+		measure_json_value("flat", &view->measure, &row->flat, stdout);
+		printf(", ");
+		measure_json_value("cum", &view->measure, &row->cum, stdout);
+		printf("}");
+	}
+	printf("\n  ]\n}\n");
+}
+
+static int report(struct top *top, const struct measure *measure)
+{
+	struct profile_view view;
+
+	profile_view_init(&view, &top->reading.stacks, measure);
+	if (top->by_site)
+		use_sites(top, &view);
+	else
+		profile_view_sort(&view, top->cumulative);
+	if (top->reading.json)
+		print_json(top, &view);
+	else
+		print_text(top, &view);
+	for (size_t i = 0; top->by_site && i < view.count; i++)
+		free((char *)(uintptr_t)view.rows[i].name); /* the labels are ours */
+	sites_free(&top->sites);
 	profile_view_free(&view);
+	return 0;
 }
 
 /* `mprof top --totals` */
-static int report_totals(const Perftools__Profiles__Profile *profile, const char *file)
+static int report_totals(const Perftools__Profiles__Profile *profile, const char *path)
 {
 	struct totals totals;
 	int error = totals_read(&totals, profile);
 
 	if (error == -ENOTSUP)
-		return cli_fail("top", "%s holds no inuse_space, so there are no live bytes to add up", file);
+		return cli_fail("top", "%s holds no inuse_space, so there are no live bytes to add up", path);
 	if (error < 0)
-		return cli_fail("top", "%s does not say what the allocator counted (no comment \"totals: ...\")", file);
-	print_header(profile, file);
+		return cli_fail("top", "%s does not say what the allocator counted (no comment \"totals: ...\")", path);
+	column_print_file(profile, path);
 	totals_print(&totals);
 	return 0;
 }
 
-/* "no sample type 'x' in FILE; it has a, b and c" */
-static int unknown_type(const Perftools__Profiles__Profile *profile, const struct top_options *options)
-{
-	char names[512] = "";
-
-	for (size_t i = 0; i < profile->n_sample_type; i++) {
-		size_t used = strlen(names);
-
-		snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
-			 decode_string(profile, profile->sample_type[i]->type));
-	}
-	return cli_usage("top", "no sample type '%s' in %s, which has: %s", options->sample, options->file, names);
-}
-
 int top_main(int argc, char **argv)
 {
-	struct top_options options = {.lines = 30};
-	Perftools__Profiles__Profile *profile;
-	char error[256];
-	int status = parse(argc, argv, &options), type;
+	struct top top = {.reading = {.verb = "top", .limit = 30}};
+	struct measure measure;
+	int status = parse(argc, argv, &top);
 
-	if (status >= 0)
-		return status;
-	if (decode_file(options.file, &profile, error, sizeof error) != 0)
-		return cli_fail("top", "cannot read %s: %s", options.file, error);
-	type = profile_view_type(profile, options.sample);
-	if (profile->n_sample_type == 0)
-		status = cli_fail("top", "%s has no sample types", options.file);
-	else if (options.totals)
-		status = report_totals(profile, options.file);
-	else if (type >= 0)
-		report(profile, &options, type);
-	else
-		status = unknown_type(profile, &options);
-	decode_free(profile);
-	return status >= 0 ? status : 0;
+	if (status < 0)
+		status = reading_open(&top.reading, argc, argv, 1, 1);
+	if (status < 0 && top.totals)
+		status = report_totals(top.reading.profiles[0], top.reading.paths[0]);
+	if (status < 0)
+		status = reading_measure(&top.reading, 0, top.reading.sample, &measure);
+	if (status < 0)
+		status = report(&top, &measure);
+	reading_close(&top.reading);
+	return status;
 }

@@ -83,7 +83,7 @@ static void add_sample(struct totals *totals, const Perftools__Profiles__Profile
 
 int totals_read(struct totals *totals, const Perftools__Profiles__Profile *profile)
 {
-	int type = profile_view_type(profile, "inuse_space");
+	int type = measure_type(profile, "inuse_space");
 	const char *comment = find_comment(profile);
 	struct sums sums = {0};
 

@@ -123,17 +123,22 @@ static int refresh_facts(struct watch *watch, struct refusal *refusal)
 static int add_profile(struct watch *watch, const struct answer *answer, struct refusal *refusal)
 {
 	Perftools__Profiles__Profile *profile;
+	struct stacks stacks = {.by = STACKS_BY_FUNCTION};
 	struct profile_view view;
+	struct measure measure;
 	char text[128];
 	int error = decode_memory(answer->body, answer->n, &profile, text, sizeof text), type;
 
 	if (error != 0)
 		return refusal_set(refusal, error, "what it sent cannot be used: %s", text);
-	type = profile_view_type(profile, "inuse_space");
+	type = measure_type(profile, "inuse_space");
 	if (type >= 0) {
-		profile_view_init(&view, profile, type);
+		measure = measure_make(profile, 0, type);
+		stacks_add(&stacks, profile, NULL);
+		profile_view_init(&view, &stacks, &measure);
 		growth_add(&watch->growth, &view, watch->cumulative);
 		profile_view_free(&view);
+		stacks_free(&stacks);
 	} else {
 		error = refusal_set(refusal, -EBADMSG, "what it sent is not a heap profile");
 	}

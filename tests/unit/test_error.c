@@ -3,7 +3,7 @@
 #include "pprof/unsample.h"
 #include "tools/error.h"
 #include "tools/format.h"
-#include "tools/profile_view.h"
+#include "tools/measure.h"
 #include "tools/totals.h"
 
 #include <criterion/criterion.h>
@@ -285,20 +285,21 @@ Test(error, reported_error_is_the_empirical_spread)
 
 #define EXPECT(expression, wanted) cr_expect(eq(str, (char *)(expression).text, (char *)(wanted)))
 
-Test(error, rows_add_variances)
+Test(error, sums_add_variances)
 {
 	struct made made[2];
-	struct profile_view view;
+	struct measure measure;
+	struct estimated total;
 
 	make_sample(&made[0], 100, 1000, 524288, 1);
 	make_sample(&made[1], 25, 2000000, 524288, 1);
-	profile_view_init(&view, profile_of(made, 2, 524288), 1);
-	expect_near(view.total_error.samples, 125, 1e-5, "samples");
-	expect_near(view.total_error.variance,
+	measure = measure_make(profile_of(made, 2, 524288), 0, 1);
+	total = measure_total(&measure);
+	expect_near(total.error.samples, 125, 1e-5, "samples");
+	expect_near(total.error.variance,
 		    error_estimate((double)made[0].value[1], 1000, 524288, true).variance +
 			    error_estimate((double)made[1].value[1], 2000000, 524288, true).variance,
 		    1e-12, "variance");
-	profile_view_free(&view);
 }
 
 Test(error, figures)

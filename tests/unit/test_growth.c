@@ -8,22 +8,22 @@
 /* A function: its name, flat and cumulative bytes. */
 #define OF(function, its_flat, its_cum) \
 	{ \
-		.name = (char *)(uintptr_t)function, .flat = its_flat, .cum = its_cum \
+		.name = function, .flat = {.value = its_flat}, .cum = {.value = its_cum } \
 	}
 
 /* Add a profile of these functions. */
-static void add(struct growth *growth, bool cumulative, struct view_function *functions, size_t count)
+static void add(struct growth *growth, bool cumulative, struct view_row *rows, size_t count)
 {
-	struct profile_view view = {.functions = functions, .count = count};
+	struct profile_view view = {.rows = rows, .count = count};
 
 	for (size_t i = 0; i < count; i++)
-		view.total += functions[i].flat;
+		view.total.value += rows[i].flat.value;
 	growth_add(growth, &view, cumulative);
 }
 
 #define ADD(growth, ...) \
-	add(growth, false, (struct view_function[]){__VA_ARGS__}, \
-	    sizeof((struct view_function[]){__VA_ARGS__}) / sizeof(struct view_function))
+	add(growth, false, (struct view_row[]){__VA_ARGS__}, \
+	    sizeof((struct view_row[]){__VA_ARGS__}) / sizeof(struct view_row))
 
 static void expect_row(const struct growth_row *row, const char *name, int64_t live, int64_t since_previous,
 		       int64_t since_start)
@@ -95,7 +95,7 @@ Test(growth, what_came_and_went_is_not_shown)
 
 Test(growth, cumulative)
 {
-	struct view_function functions[] = {OF("leaf", 7, 7), OF("main", 0, 7)};
+	struct view_row functions[] = {OF("leaf", 7, 7), OF("main", 0, 7)};
 	struct growth growth = {0};
 	const struct growth_row **rows;
 	size_t count;

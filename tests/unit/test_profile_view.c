@@ -115,12 +115,34 @@ static Profile *make(Sample **samples, size_t count)
 	variable.n_value = 1; \
 	variable.value = &variable##_value
 
+/* A view and what it is made from. */
+struct view_of {
+	struct stacks stacks;
+	struct profile_view view;
+};
+
+static void view_of(struct view_of *of, const Profile *profile)
+{
+	struct measure measure = measure_make(profile, 0, 0);
+
+	of->stacks = (struct stacks){.by = STACKS_BY_FUNCTION};
+	stacks_add(&of->stacks, profile, NULL);
+	profile_view_init(&of->view, &of->stacks, &measure);
+	profile_view_sort(&of->view, false);
+}
+
+static void view_of_free(struct view_of *of)
+{
+	profile_view_free(&of->view);
+	stacks_free(&of->stacks);
+}
+
 static void expect_function(const struct profile_view *view, size_t i, const char *name, int64_t flat, int64_t cum)
 {
 	cr_assert(lt(sz, i, view->count));
-	cr_expect(eq(str, view->functions[i].name, (char *)name));
-	cr_expect(eq(i64, view->functions[i].flat, flat));
-	cr_expect(eq(i64, view->functions[i].cum, cum));
+	cr_expect(eq(str, (char *)(uintptr_t)view->rows[i].name, (char *)name));
+	cr_expect(eq(i64, view->rows[i].flat.value, flat));
+	cr_expect(eq(i64, view->rows[i].cum.value, cum));
 }
 
 Test(profile_view, names_are_merged_and_sorted)
@@ -130,15 +152,15 @@ Test(profile_view, names_are_merged_and_sorted)
 	SAMPLE(c, 7, 2, 3);
 	Sample *samples[] = {&a, &b, &c};
 	Profile *profile = make(samples, COUNT(samples));
-	struct profile_view view;
+	struct view_of view;
 
-	profile_view_init(&view, profile, 0);
-	cr_expect(eq(i64, view.total, 137));
-	cr_expect(eq(sz, view.count, 3));
-	expect_function(&view, 0, "leaf", 130, 130);
-	expect_function(&view, 1, "middle", 7, 107);
-	expect_function(&view, 2, "ns::root", 0, 137);
-	profile_view_free(&view);
+	view_of(&view, profile);
+	cr_expect(eq(i64, view.view.total.value, 137));
+	cr_expect(eq(sz, view.view.count, 3));
+	expect_function(&view.view, 0, "leaf", 130, 130);
+	expect_function(&view.view, 1, "middle", 7, 107);
+	expect_function(&view.view, 2, "ns::root", 0, 137);
+	view_of_free(&view);
 	decode_free(profile);
 }
 
@@ -147,13 +169,13 @@ Test(profile_view, recursion_counts_once)
 	SAMPLE(a, 50, 1, 2, 1, 4, 2, 3, 3);
 	Sample *samples[] = {&a};
 	Profile *profile = make(samples, COUNT(samples));
-	struct profile_view view;
+	struct view_of view;
 
-	profile_view_init(&view, profile, 0);
-	expect_function(&view, 0, "leaf", 50, 50);
-	expect_function(&view, 1, "middle", 0, 50);
-	expect_function(&view, 2, "ns::root", 0, 50);
-	profile_view_free(&view);
+	view_of(&view, profile);
+	expect_function(&view.view, 0, "leaf", 50, 50);
+	expect_function(&view.view, 1, "middle", 0, 50);
+	expect_function(&view.view, 2, "ns::root", 0, 50);
+	view_of_free(&view);
 	decode_free(profile);
 }
 
@@ -162,12 +184,12 @@ Test(profile_view, flat_is_the_innermost_inlined_function)
 	SAMPLE(a, 9, 5, 3);
 	Sample *samples[] = {&a};
 	Profile *profile = make(samples, COUNT(samples));
-	struct profile_view view;
+	struct view_of view;
 
-	profile_view_init(&view, profile, 0);
-	expect_function(&view, 0, "leaf", 9, 9);
-	expect_function(&view, 1, "middle", 0, 9);
-	profile_view_free(&view);
+	view_of(&view, profile);
+	expect_function(&view.view, 0, "leaf", 9, 9);
+	expect_function(&view.view, 1, "middle", 0, 9);
+	view_of_free(&view);
 	decode_free(profile);
 }
 
@@ -178,13 +200,13 @@ Test(profile_view, frames_without_function_count_for_their_module)
 	SAMPLE(c, 1, 8, 3);
 	Sample *samples[] = {&a, &b, &c};
 	Profile *profile = make(samples, COUNT(samples));
-	struct profile_view view;
+	struct view_of view;
 
-	profile_view_init(&view, profile, 0);
-	expect_function(&view, 0, "[libx.so]", 3, 3);
-	expect_function(&view, 1, "[vdso]", 2, 2);
-	expect_function(&view, 2, "<unknown>", 1, 1);
-	profile_view_free(&view);
+	view_of(&view, profile);
+	expect_function(&view.view, 0, "[libx.so]", 3, 3);
+	expect_function(&view.view, 1, "[vdso]", 2, 2);
+	expect_function(&view.view, 2, "<unknown>", 1, 1);
+	view_of_free(&view);
 	decode_free(profile);
 }
 
@@ -194,14 +216,14 @@ Test(profile_view, differences_count_by_magnitude)
 	SAMPLE(b, 30, 2, 3);
 	Sample *samples[] = {&a, &b};
 	Profile *profile = make(samples, COUNT(samples));
-	struct profile_view view;
+	struct view_of view;
 
-	profile_view_init(&view, profile, 0);
-	cr_expect(eq(i64, view.total, 110));
-	expect_function(&view, 0, "leaf", -80, -80);
-	expect_function(&view, 1, "middle", 30, 30);
-	expect_function(&view, 2, "ns::root", 0, -50);
-	profile_view_free(&view);
+	view_of(&view, profile);
+	cr_expect(eq(i64, view.view.total.value, 110));
+	expect_function(&view.view, 0, "leaf", -80, -80);
+	expect_function(&view.view, 1, "middle", 30, 30);
+	expect_function(&view.view, 2, "ns::root", 0, -50);
+	view_of_free(&view);
 	decode_free(profile);
 }
 
@@ -209,11 +231,11 @@ Test(profile_view, types_are_found_by_name)
 {
 	Profile *profile = make(NULL, 0);
 
-	cr_expect(eq(int, profile_view_type(profile, NULL), 0));
-	cr_expect(eq(int, profile_view_type(profile, "inuse_space"), 0));
-	cr_expect(eq(int, profile_view_type(profile, "inuse"), -1));
+	cr_expect(eq(int, measure_type(profile, NULL), 0));
+	cr_expect(eq(int, measure_type(profile, "inuse_space"), 0));
+	cr_expect(eq(int, measure_type(profile, "inuse"), -1));
 	cr_expect(eq(str, (char *)profile_view_program(profile), "libx.so"));
 	profile->default_sample_type = LEAF; /* there is none of this name */
-	cr_expect(eq(int, profile_view_type(profile, NULL), 0));
+	cr_expect(eq(int, measure_type(profile, NULL), 0));
 	decode_free(profile);
 }
