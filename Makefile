@@ -13,10 +13,11 @@ WARN    := -Wall -Wextra -Wshadow -Wundef -Wvla -Wstrict-prototypes -Wmissing-pr
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DMPROF_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen $(WARN) $(CFLAGS) \
              -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fno-semantic-interposition -MMD -MP $(SANITIZE) $(FILE_CFLAGS)
 
-# Sources by layer. *_$(ARCH).c is the one file per architecture; decode.c needs malloc, so only the tools get it.
+# Sources by layer. *_$(ARCH).c is the one file per architecture; decode*.c need malloc, so only the tools get them.
 sources = $(filter-out %_x86_64.c %_aarch64.c,$(wildcard $(1)/*.c)) $(wildcard $(1)/*_$(ARCH).c)
 CORE    := $(call sources,core)
-PPROF   := $(filter-out pprof/decode.c,$(call sources,pprof)) $(BUILD)/gen/pprof/profile.pb-c.c
+DECODE  := $(wildcard pprof/decode*.c)
+PPROF   := $(filter-out $(DECODE),$(call sources,pprof)) $(BUILD)/gen/pprof/profile.pb-c.c
 PRELOAD := $(filter-out preload/sizeclass_%,$(call sources,preload))
 TOOLS   := $(call sources,tools)
 UNIT    := $(wildcard tests/unit/*.c)
@@ -34,6 +35,7 @@ LIB_sizeclass := $(BUILD)/libmprof-sizeclass.so
 
 LIB     := $(or $(LIB_$(RECORDER)),$(error RECORDER is stacks or sizeclass, not $(RECORDER)))
 TOOL    := $(BUILD)/mprof
+MAN     := $(BUILD)/man/mprof.1 $(BUILD)/man/libmprof.7
 UNITBIN := $(BUILD)/tests/unit
 SAMPLES := $(patsubst tests/programs/%.c,$(BUILD)/tests/%,$(wildcard tests/programs/*.c)) \
            $(patsubst tests/programs/%.cc,$(BUILD)/tests/%,$(wildcard tests/programs/*.cc))
@@ -46,7 +48,7 @@ JEMALLOC_PIC := $(shell $(CC) -print-file-name=libjemalloc_pic.a)
 Q := $(if $(V),,@)
 
 .PHONY: all demo fuzz check check-unit check-e2e check-asan check-tsan lint format bench install clean deps help
-all: $(LIB) $(TOOL)
+all: $(LIB) $(TOOL) $(MAN)
 
 help:
 	@echo "all demo check check-asan check-tsan fuzz lint format bench install clean"
@@ -90,9 +92,34 @@ $(ORACLE): $(call objects,$(filter-out core/sizeclass.c,$(CORE)) $(PPROF) $(PREL
 
 # --- the tool ---------------------------------------------------------------------------------------------------
 
-$(TOOL): $(call objects,$(TOOLS) pprof/decode.c $(PPROF) $(CORE))
+$(TOOL): $(call objects,$(TOOLS) $(DECODE) $(PPROF) $(CORE))
 	@echo "  LD   $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) $(TOOL_LIBS)
+
+# --- the page of `mprof report` ---------------------------------------------------------------------------------
+
+# npm leaves its packages, and esbuild the bundle, in the build tree.
+PAGE := $(wildcard tools/page/*.* tools/page/src/*.js)
+
+$(BUILD)/page/node_modules/.package-lock.json: tools/page/package.json tools/page/package-lock.json tools/page/.npmrc
+	@mkdir -p $(BUILD)/page
+	@echo "  NPM  tools/page"
+	$(Q)cp $^ $(BUILD)/page/
+	$(Q)cd $(BUILD)/page && npm ci --loglevel=error >/dev/null && touch node_modules/.package-lock.json
+
+$(BUILD)/gen/page.html: $(PAGE) $(BUILD)/page/node_modules/.package-lock.json
+	@mkdir -p $(@D)
+	@echo "  GEN  $@"
+	$(Q)cp -R $(wildcard tools/page/*.*) tools/page/src $(BUILD)/page/
+	$(Q)cd $(BUILD)/page && node build.mjs $(abspath $@)
+
+$(BUILD)/obj/tools/page.o: $(BUILD)/gen/page.html
+$(BUILD)/obj/tools/page.o: FILE_CFLAGS := -Wa,-I$(BUILD)/gen
+
+# The manual pages: what the tool and the sources say of themselves.
+$(MAN) &: $(TOOL) README.md CHANGELOG.md core/options.def core/loss.def preload/mprof.h scripts/man.sh $(wildcard scripts/man/*)
+	@echo "  MAN  $(MAN)"
+	$(Q)scripts/man.sh $(BUILD)
 
 # --- compiling --------------------------------------------------------------------------------------------------
 
@@ -120,7 +147,7 @@ $(BUILD)/obj/sizeclass/%.o: %.c | $(BUILD)/gen/pprof/profile.pb-c.h
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
-$(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) preload/output.c pprof/decode.c $(PPROF) $(CORE))
+$(UNITBIN): $(call objects,$(UNIT) $(filter-out tools/main.c,$(TOOLS)) preload/output.c $(DECODE) $(PPROF) $(CORE))
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(STATIC) $(TOOL_LIBS) -lcriterion -lpthread
@@ -135,17 +162,26 @@ $(BUILD)/tests/%: tests/programs/%.cc
 	@echo "  CXX  $<"
 	$(Q)$(CXX) -std=c++17 -O1 -g -fno-inline -fno-builtin -fno-optimize-sibling-calls -Wall -Werror -I. -o $@ $< -lpthread -ldl
 
+# Drives a browser through the page of `mprof report`.
+PAGE_TEST := $(BUILD)/tests/page/look.mjs
+
+$(PAGE_TEST): tests/page/look.mjs tests/page/package.json tests/page/package-lock.json tests/page/.npmrc
+	@mkdir -p $(@D)
+	@echo "  NPM  tests/page"
+	$(Q)cp $^ $(@D)/
+	$(Q)cd $(@D) && npm ci --loglevel=error >/dev/null
+
 deps:
 	@scripts/install-deps.sh
 
 check: deps
-	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(ORACLE) $(UNITBIN) $(SAMPLES) $(FUZZERS)
+	@$(MAKE) --no-print-directory all $(LIB_sizeclass) $(ORACLE) $(UNITBIN) $(SAMPLES) $(PAGE_TEST) $(FUZZERS)
 	@scripts/check.sh $(BUILD)
 
 check-unit: $(UNITBIN)
 	$(UNITBIN)
 
-check-e2e: all $(LIB_sizeclass) $(ORACLE) $(SAMPLES)
+check-e2e: all $(LIB_sizeclass) $(ORACLE) $(SAMPLES) $(PAGE_TEST)
 	python3 tests/e2e/run.py $(BUILD)
 
 # The unit tests once more, under AddressSanitizer + UBSan, and those of core/ under ThreadSanitizer, without Criterion.
@@ -167,10 +203,13 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g -I. -I$(BUILD)/gen -fno-omit-frame-pointer \
                -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(filter-out core/sizeclass.c,$(CORE)) pprof/decode.c | $(BUILD)/gen/pprof/profile.pb-c.h
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(filter-out core/sizeclass.c,$(CORE)) $(DECODE) pprof/unsample.c pprof/gzip.c | $(BUILD)/gen/pprof/profile.pb-c.h
 	@mkdir -p $(@D)
 	@echo "  FUZZ $<"
-	$(Q)clang $(FUZZ_CFLAGS) -DMPROF_VERSION='"$(VERSION)"' -o $@ $(filter %.c,$^) $(BUILD)/gen/pprof/profile.pb-c.c $(STATIC) -lm
+	$(Q)clang $(FUZZ_CFLAGS) -DMPROF_VERSION='"$(VERSION)"' -o $@ $(filter %.c,$^) $(BUILD)/gen/pprof/profile.pb-c.c $(STATIC) -liberty -lm
+
+# What reading verbs do besides decoding.
+$(BUILD)/fuzz/read: $(wildcard tools/convert_*.c) $(patsubst %,tools/%.c,buffer demangle error filter format json measure pack profile_view stacks summary utf8)
 
 fuzz: $(FUZZERS)
 	@for fuzzer in $(FUZZERS); do GROW=1 scripts/fuzz.sh $$fuzzer -max_total_time=$(SECONDS) || exit 1; done
@@ -201,11 +240,18 @@ bench: deps
 	@$(MAKE) --no-print-directory all $(BENCHES)
 	@python3 bench/run.py $(SECTIONS)
 
+# libunwind's library, which libmprof.so looks for beside itself first (core/learn.c).
+UNWINDER = $(shell $(CC) -print-file-name=libunwind-$(ARCH).so.8)
+SHARE    = $(DESTDIR)$(PREFIX)/share
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
-	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/mprof
-	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/$(notdir $(LIB))
-	install -m 644 preload/mprof.h $(DESTDIR)$(PREFIX)/include/mprof.h
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(TOOL)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib $(LIB)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(UNWINDER)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include preload/mprof.h
+	install -D -m 644 -t $(SHARE)/man/man1 $(BUILD)/man/mprof.1
+	install -D -m 644 -t $(SHARE)/man/man7 $(BUILD)/man/libmprof.7
+	install -D -m 644 scripts/completion.bash $(SHARE)/bash-completion/completions/mprof
 
 clean:
 	rm -rf $(BUILD)

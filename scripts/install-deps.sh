@@ -5,8 +5,8 @@ set -eu
 # The build; the tests and the linter; the programs that the tests profile.
 packages="gcc g++ make binutils libc6-dev libjemalloc-dev libunwind-dev libprotobuf-c-dev protobuf-c-compiler
 	zlib1g-dev libiberty-dev libncurses-dev libdw-dev libelf-dev
-	libcriterion-dev libc6-dbg clang clang-format libclang-rt-dev llvm strace python3
-	bash coreutils git libsqlite3-dev procps redis-server redis-tools sqlite3 xz-utils"
+	libcriterion-dev libc6-dbg libstdc++6-12-dbg clang clang-format libclang-rt-dev llvm strace python3
+	bash coreutils git groff-base libsqlite3-dev procps redis-server redis-tools sqlite3 xz-utils"
 # `go tool pprof` reads the profiles back, npm bundles the page of `mprof report`, a browser tests it; any will do, not only Debian's.
 command -v go >/dev/null || packages="$packages golang-go"
 command -v npm >/dev/null || packages="$packages npm"
