@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define COMMENT_MAX 160
-#define COMMENTS_MAX (LOSS_COUNT + 3)
+#define COMMENTS_MAX (LOSS_COUNT + 4)
 #define SHOWN_MAX 700 /* bytes of a path in a message */
 #define ASKER_PATIENCE_MS 5000
 #define SPARE_BYTES ((size_t)32 << 20)
@@ -104,6 +104,15 @@ static void add_versions(struct dump *dump)
 	text_add(&text, "jemalloc " JEMALLOC_VERSION);
 }
 
+/* By its own number: a JIT compiler names its code in /tmp/perf-PID.map. */
+static void add_process(struct dump *dump)
+{
+	struct text text = add_comment(dump);
+
+	text_add(&text, "process: pid=");
+	text_add_number(&text, (uint64_t)sys_getpid());
+}
+
 static void add_totals(struct dump *dump)
 {
 	struct text text = add_comment(dump);
@@ -157,6 +166,7 @@ static int write_profile(struct dump *dump, int fd, enum form form)
 	if (error < 0)
 		return error;
 	add_versions(dump);
+	add_process(dump);
 	add_totals(dump);
 	add_losses(dump);
 	input.comment_count = dump->comment_count;
