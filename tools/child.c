@@ -25,28 +25,29 @@ static void block_signals(sigset_t *taken, sigset_t *saved)
 	sigprocmask(SIG_BLOCK, taken, saved);
 }
 
-/* In the child: become the program, or report through the pipe why not. */
-static void become(char **argv, const sigset_t *mask, const struct sigaction *on_child, int error_pipe)
-{
-	int error;
-
-	sigaction(SIGCHLD, on_child, NULL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
-	error = errno;
-	_exit(write(error_pipe, &error, sizeof error) == sizeof error ? 0 : 1);
-}
-
-/* The pipe closes by itself when exec succeeds; else it brings the errno. */
-static int exec_error(int error_pipe)
+/* Wait until the other side has closed the pipe. Returns the errno that it may have sent first, else 0. */
+static int wait_for_end(int pipe)
 {
 	int error = 0;
 	ssize_t n;
 
 	do
-		n = read(error_pipe, &error, sizeof error);
+		n = read(pipe, &error, sizeof error);
 	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof error ? -error : 0;
+	return n == (ssize_t)sizeof error ? error : 0;
+}
+
+/* In the child: become the program when the gate opens, or report through the pipe why not. */
+static void become(char **argv, const sigset_t *mask, const struct sigaction *on_child, int gate, int error_pipe)
+{
+	int error;
+
+	wait_for_end(gate);
+	sigaction(SIGCHLD, on_child, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	_exit(write(error_pipe, &error, sizeof error) == sizeof error ? 0 : 1);
 }
 
 /* What the terminal sends goes to the whole foreground group: the child has it already. */
@@ -55,11 +56,11 @@ static bool sent_to_us_alone(const siginfo_t *info)
 	return info->si_code != SI_KERNEL;
 }
 
-static int wait_and_forward(pid_t child, const sigset_t *taken)
+static int wait_and_forward(pid_t child, const sigset_t *taken, const struct child_watcher *watcher)
 {
 	int status;
 
-	while (waitpid(child, &status, WNOHANG) != child) {
+	while (!watcher->has_ended(watcher->context, child, &status)) {
 		siginfo_t info;
 
 		if (sigwaitinfo(taken, &info) > 0 && info.si_signo != SIGCHLD && sent_to_us_alone(&info))
@@ -68,31 +69,72 @@ static int wait_and_forward(pid_t child, const sigset_t *taken)
 	return status;
 }
 
-int child_run(char **argv, int *wait_status)
+/* Both pipes close by themselves: the gate's in the child when it opens, the error's when exec succeeds. */
+static int open_pipes(int gate[2], int error_pipe[2])
+{
+	int error;
+
+	if (pipe2(gate, O_CLOEXEC) != 0)
+		return -errno;
+	if (pipe2(error_pipe, O_CLOEXEC) == 0)
+		return 0;
+	error = -errno;
+	close(gate[0]);
+	close(gate[1]);
+	return error;
+}
+
+int child_run_watched(char **argv, const struct child_watcher *watcher, int *wait_status)
 {
 	struct sigaction on_child, usual = {.sa_handler = SIG_DFL};
 	sigset_t taken, mask;
-	int error_pipe[2], error;
+	int gate[2], error_pipe[2], error = open_pipes(gate, error_pipe);
 	pid_t child;
 
-	if (pipe2(error_pipe, O_CLOEXEC) != 0)
-		return -errno;
+	if (error != 0)
+		return error;
 	/* Had we been started with SIGCHLD ignored, there would be nothing to wait for. */
 	sigaction(SIGCHLD, &usual, &on_child);
 	block_signals(&taken, &mask);
 	child = fork();
-	error = errno;
-	if (child == 0)
-		become(argv, &mask, &on_child, error_pipe[1]);
+	error = -errno;
+	if (child == 0) {
+		close(gate[1]);
+		become(argv, &mask, &on_child, gate[0], error_pipe[1]);
+	}
+	close(gate[0]);
 	close(error_pipe[1]);
-	error = child < 0 ? -error : exec_error(error_pipe[0]);
+	if (child > 0)
+		watcher->begin(watcher->context, child);
+	close(gate[1]);
+	if (child > 0)
+		error = -wait_for_end(error_pipe[0]);
 	close(error_pipe[0]);
 	if (child > 0 && error == 0)
-		*wait_status = wait_and_forward(child, &taken);
+		*wait_status = wait_and_forward(child, &taken, watcher);
 	else if (child > 0)
 		waitpid(child, NULL, 0);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return error;
+}
+
+static void begin(void *context, pid_t child)
+{
+	(void)context;
+	(void)child;
+}
+
+static bool has_ended(void *context, pid_t child, int *wait_status)
+{
+	(void)context;
+	return waitpid(child, wait_status, WNOHANG) == child;
+}
+
+int child_run(char **argv, int *wait_status)
+{
+	static const struct child_watcher plain = {begin, has_ended, NULL};
+
+	return child_run_watched(argv, &plain, wait_status);
 }
 
 void child_imitate(int wait_status)

@@ -1,9 +1,10 @@
 /* run.c - `mprof run`: runs a program with libmprof.so preloaded and says where its profiles are. */
 #include "core/options.h"
+#include "tools/absence.h"
 #include "tools/child.h"
 #include "tools/cli.h"
-#include "tools/format.h"
 #include "tools/outputs.h"
+#include "tools/preload_path.h"
 #include "tools/target.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PREFIX "HEAPPROF_"
@@ -151,38 +151,15 @@ static int parse(int argc, char **argv)
 	return optind < argc ? -1 : cli_usage("run", "no program given");
 }
 
-/* Find libmprof.so: beside the tool in a build tree, in ../lib when installed. NULL when it is in neither place. */
-static char *find_library(void)
-{
-	static const char *const places[] = {"/libmprof.so", "/../lib/libmprof.so"};
-	char *self = realpath("/proc/self/exe", NULL), *library = NULL;
-
-	if (self == NULL)
-		return NULL;
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof *places && library == NULL; i++) {
-		char *path = concat(self, places[i], NULL);
-
-		library = realpath(path, NULL);
-		free(path);
-	}
-	free(self);
-	return library;
-}
-
-/* Put the library first in LD_PRELOAD. Returns -1, or the status to exit with. */
+/* Returns -1, or the status to exit with. */
 static int preload_library(void)
 {
-	const char *others = getenv("LD_PRELOAD");
-	char *library = find_library(), *list;
+	struct refusal refusal;
+	char *library = preload_path_find(&refusal);
 
 	if (library == NULL)
-		return cli_fail("run", "libmprof.so is neither beside this tool nor in ../lib from there");
-	if (strpbrk(library, ": ") != NULL)
-		return cli_fail("run", "LD_PRELOAD cannot hold a path with a space or colon: %s", library);
-	list = others != NULL && *others != '\0' ? concat(library, ":", others, NULL) : concat(library, NULL);
-	setenv("LD_PRELOAD", list, 1);
-	free(list);
+		return cli_fail("run", "%s", refusal.reason);
+	preload_path_set(library);
 	free(library);
 	return -1;
 }
@@ -215,21 +192,14 @@ static const struct options *settle_options(void)
 static void explain_absence(const struct options *options, const char *program, enum target_kind kind, int wait_status)
 {
 	const char *obstacle = target_obstacle(kind);
+	struct refusal refusal;
 
-	if (obstacle != NULL)
+	if (obstacle != NULL) {
 		fprintf(stderr, "mprof: not profiled: %s: %s\n", program, obstacle);
-	else if (options->rate == 0)
-		fprintf(stderr, "mprof: no profile: the rate is 0, which turns sampling off\n");
-	else if (!options->exit)
-		fprintf(stderr, "mprof: no profile: none was asked for (" PREFIX "EXIT is 0)\n");
-	else if (WIFSIGNALED(wait_status))
-		fprintf(stderr, "mprof: no profile: the program was killed by SIG%s before it could write one\n",
-			sigabbrev_np(WTERMSIG(wait_status)) != NULL ? sigabbrev_np(WTERMSIG(wait_status)) : "RT");
-	else
-		fprintf(stderr,
-			"mprof: no profile: the program allocated too little for a sample (rate %s), or ended "
-			"by _exit\n",
-			format_bytes((int64_t)options->rate).text);
+		return;
+	}
+	absence_explain(&refusal, options, wait_status);
+	fprintf(stderr, "mprof: no profile: %s\n", refusal.reason);
 }
 
 static int cannot_start(const char *command, int error)
