@@ -30,9 +30,9 @@ struct column column_of(const struct profile_view *view)
 	return column;
 }
 
-struct column column_for_largest(const struct measure *measure, int64_t largest)
+struct column column_for(const struct measure *measure, int64_t least, int64_t largest)
 {
-	return (struct column){measure_is_bytes(measure) ? format_unit_of(largest) : format_unit_count(),
+	return (struct column){measure_is_bytes(measure) ? format_unit_for(least, largest) : format_unit_count(),
 			       error_is_known(&measure->model)};
 }
 
@@ -52,6 +52,13 @@ void column_print(const struct column *column, const struct estimated *figure, b
 void column_print_header(const struct column *column, const char *name)
 {
 	printf("%10s%s", name, column->errors ? "      ±" : "");
+}
+
+void column_print_error(bool known, const struct estimated *figure)
+{
+	if (known)
+		printf(" %s%s%s", paint(PAINT_FAINT),
+		       format_error(measure_standard_error(figure), figure->value).text, paint(PAINT_PLAIN));
 }
 
 struct figure column_figure(const struct measure *measure, int64_t value)
@@ -77,6 +84,12 @@ void column_print_file(const Perftools__Profiles__Profile *profile, const char *
 	       *program ? ")" : "");
 	if (seconds != 0 && localtime_r(&seconds, &when) != NULL && strftime(text, sizeof text, "%F %T %Z", &when) > 0)
 		printf("Time: %s\n", text);
+}
+
+void column_print_rest(size_t rest, const char *kind)
+{
+	if (rest > 0)
+		printf("%zu more %s%s (-n 0 shows all)\n", rest, kind, rest == 1 ? "" : "s");
 }
 
 /* ", estimated from 297 samples, one per 512kB", and what else is to be said about the errors. */
@@ -110,8 +123,7 @@ void column_print_total(const struct profile_view *view)
 
 	printf("Type: %s\n", measure_name(&view->measure));
 	printf("Total: %s", column_figure(&view->measure, view->total.value).text);
-	if (error_is_known(&view->measure.model))
-		printf(" %s", format_error(measure_standard_error(&view->total), view->total.value).text);
+	column_print_error(error_is_known(&view->measure.model), &view->total);
 	printf(" in %zu stack%s", stacks, stacks == 1 ? "" : "s");
 	print_origin(view);
 }

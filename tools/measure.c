@@ -63,14 +63,29 @@ void measure_add(struct estimated *sum, const struct estimated *more)
 	sum->error.variance += more->error.variance;
 }
 
+static int64_t subtract(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return difference;
+}
+
 struct estimated measure_difference(const struct estimated *to, const struct estimated *from)
 {
-	int64_t value;
-
-	if (__builtin_sub_overflow(to->value, from->value, &value))
-		value = to->value < 0 ? INT64_MIN : INT64_MAX;
-	return (struct estimated){value,
+	return (struct estimated){subtract(to->value, from->value),
 				  {to->error.samples + from->error.samples, to->error.variance + from->error.variance}};
+}
+
+struct estimated measure_without(const struct estimated *sum, const struct estimated *part)
+{
+	double samples = sum->error.samples - part->error.samples;
+	double variance = sum->error.variance - part->error.variance;
+
+	/* rounding may leave less than nothing */
+	return (struct estimated){subtract(sum->value, part->value),
+				  {samples > 0 ? samples : 0, variance > 0 ? variance : 0}};
 }
 
 double measure_standard_error(const struct estimated *estimated)

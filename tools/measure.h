@@ -41,6 +41,9 @@ void measure_add(struct estimated *sum, const struct estimated *more);
 /* The difference of estimates from different profiles, or of independent ones: their errors add up. */
 struct estimated measure_difference(const struct estimated *to, const struct estimated *from);
 
+/* A sum without one of those added to it. */
+struct estimated measure_without(const struct estimated *sum, const struct estimated *part);
+
 /* The standard error, and whether the value is further from zero than twice that: then chance is hardly the reason. */
 double measure_standard_error(const struct estimated *estimated);
 bool measure_is_significant(const struct estimated *estimated);

@@ -52,8 +52,14 @@ void measure_json_row(const struct stacks_row *row, FILE *out)
 	print_text("module", row->module, out);
 }
 
-void measure_json_stack(const struct stacks *stacks, const struct stack *stack, FILE *out)
+void measure_json_part(const struct stacks *stacks, const struct part *part, FILE *out)
 {
+	const struct stack *stack = part->stack;
+
+	if (stack == NULL) {
+		measure_json_row(&stacks->rows[part->row], out);
+		return;
+	}
 	fputs("\"stack\": [", out);
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		fputs(i > 0 ? ", {" : "{", out);

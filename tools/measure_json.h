@@ -2,6 +2,7 @@
 #ifndef MPROF_TOOLS_MEASURE_JSON_H
 #define MPROF_TOOLS_MEASURE_JSON_H
 
+#include "tools/breakdown.h"
 #include "tools/measure.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ void measure_json_value(const char *name, const struct measure *measure, const s
 /* `"name": "...", "function": ..., "file": ..., "line": ..., "module": ...` of a row; null for what is not known. */
 void measure_json_row(const struct stacks_row *row, FILE *out);
 
-/* `"stack": [{...}, ...]`: the rows of a stack, leaf first. */
-void measure_json_stack(const struct stacks *stacks, const struct stack *stack, FILE *out);
+/* `"stack": [{...}, ...]`, the rows of a site, leaf first; of a row what measure_json_row prints. */
+void measure_json_part(const struct stacks *stacks, const struct part *part, FILE *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "tools/outputs.h"
 
 #include "tools/summary.h"
+#include "tools/symbolizer_file.h"
 
 #include <glob.h>
 #include <libiberty/libiberty.h>
@@ -104,6 +105,16 @@ void outputs_keep_new(struct outputs *outputs, const struct outputs *before)
 			outputs->files[kept++] = outputs->files[i];
 	}
 	outputs->count = kept;
+}
+
+void outputs_symbolize(const struct outputs *outputs)
+{
+	const struct symbolizer_options options = {.progress = true};
+	struct symbolizer_result result;
+	char error[512];
+
+	for (size_t i = 0; i < outputs->count; i++)
+		symbolizer_file(outputs->files[i].path, outputs->files[i].path, &options, &result, error, sizeof error);
 }
 
 static int largest_first(const void *a, const void *b)

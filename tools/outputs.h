@@ -28,6 +28,9 @@ void outputs_free(struct outputs *outputs);
 /* Forget the files that are in `before` and have not been written since. */
 void outputs_keep_new(struct outputs *outputs, const struct outputs *before);
 
+/* Give the profiles source lines, in place. One that cannot be read or written stays as it is. */
+void outputs_symbolize(const struct outputs *outputs);
+
 /* Read the profiles and say on stderr where they are and what they hold, the largest first. */
 void outputs_report(const struct outputs *outputs);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool coloured;
+static enum { AUTO, ALWAYS, NEVER } choice;
 
 /* Source for NO_COLOR: the convention of that name, which many command line programs follow. */
 static bool terminal_has_colour(void)
@@ -17,15 +17,15 @@ static bool terminal_has_colour(void)
 
 bool paint_choose(const char *when)
 {
-	if (strcmp(when, "always") == 0)
-		coloured = true;
-	else if (strcmp(when, "never") == 0)
-		coloured = false;
-	else if (strcmp(when, "auto") == 0)
-		coloured = terminal_has_colour();
-	else
-		return false;
-	return true;
+	static const char *const choices[] = {[AUTO] = "auto", [ALWAYS] = "always", [NEVER] = "never"};
+
+	for (int i = AUTO; i <= NEVER; i++) {
+		if (strcmp(when, choices[i]) != 0)
+			continue;
+		choice = i;
+		return true;
+	}
+	return false;
 }
 
 const char *paint(enum paint what)
@@ -36,5 +36,7 @@ const char *paint(enum paint what)
 		[PAINT_MAIN] = "\033[1m",  [PAINT_MORE] = "\033[31m", [PAINT_LESS] = "\033[32m",
 	};
 
-	return coloured ? sequences[what] : "";
+	if (choice == AUTO)
+		choice = terminal_has_colour() ? ALWAYS : NEVER;
+	return choice == ALWAYS ? sequences[what] : "";
 }

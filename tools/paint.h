@@ -13,11 +13,11 @@ enum paint {
 	PAINT_LESS,  /* it shrank */
 };
 
-/* Decide once for this process: "always", "never", or "auto", which is when standard output is a terminal that is not "dumb" and NO_COLOR
- * is not set or empty. False for another word. */
+/* Decide for this process: "always", "never", or "auto", which it is until then: when standard output is a terminal that is not "dumb" and
+ * NO_COLOR is not set or empty. False for another word. */
 bool paint_choose(const char *when);
 
-/* The escape sequence, or "" without colour. Without paint_choose there is none. */
+/* The escape sequence, or "" without colour. */
 const char *paint(enum paint what);
 
 #endif

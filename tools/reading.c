@@ -3,18 +3,21 @@
 
 #include "tools/cli.h"
 #include "tools/paint.h"
+#include "tools/symbolizer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-void reading_help(FILE *out)
+void reading_help(FILE *out, bool sample)
 {
-	fputs("Options of all reports:\n"
-	      "  --sample TYPE  what to count: inuse_space (bytes allocated and not freed yet, the\n"
-	      "                 default), inuse_objects, alloc_space (bytes allocated since the program\n"
-	      "                 started), alloc_objects, and with HEAPPROF_PEAK=1 peak_space, peak_objects\n"
-	      "  --lines        by source line instead of function; looks them up when FILE has none\n"
+	fputs("Options of all reports:\n", out);
+	if (sample)
+		fputs("  --sample TYPE  what to count: inuse_space (bytes allocated and not freed yet, the\n"
+		      "                 default), inuse_objects, alloc_space (bytes allocated since the program\n"
+		      "                 started), alloc_objects, and with HEAPPROF_PEAK=1 peak_space, peak_objects\n",
+		      out);
+	fputs("  --lines        by source line instead of function; looks them up when FILE has none\n"
 	      "  --modules      by program and shared library\n"
 	      "  --focus RE     only stacks with a frame whose function, source file or module matches\n"
 	      "                 the regular expression\n"
@@ -62,6 +65,9 @@ int reading_option(struct reading *reading, int option, char **argv, void (*help
 	case READING_SAMPLE:
 		reading->sample = optarg;
 		return -1;
+	case READING_SITES:
+		reading->by_site = true;
+		return -1;
 	case READING_LINES:
 		reading->by = STACKS_BY_LINE;
 		reading->symbolize = true;
@@ -89,6 +95,7 @@ int reading_option(struct reading *reading, int option, char **argv, void (*help
 static int open_one(struct reading *reading, const char *path)
 {
 	Perftools__Profiles__Profile *profile;
+	struct symbolizer_result symbolized;
 	char error[256];
 
 	if (decode_file(path, &profile, error, sizeof error) != 0)
@@ -97,6 +104,8 @@ static int open_one(struct reading *reading, const char *path)
 	reading->profiles[reading->count++] = profile;
 	if (profile->n_sample_type == 0)
 		return cli_fail(reading->verb, "%s has no sample types", path);
+	if (reading->symbolize && symbolizer_needed(profile))
+		symbolizer_run(profile, &(struct symbolizer_options){.progress = true}, &symbolized);
 	stacks_add(&reading->stacks, profile, &reading->filter);
 	return -1;
 }
@@ -114,6 +123,19 @@ int reading_open(struct reading *reading, int argc, char **argv, size_t least, s
 	for (size_t i = 0; i < given && status < 0; i++)
 		status = open_one(reading, argv[optind + (int)i]);
 	return status;
+}
+
+const char *reading_kind(const struct reading *reading)
+{
+	static const char *const kinds[] = {
+		[STACKS_BY_FUNCTION] = "function", [STACKS_BY_LINE] = "line", [STACKS_BY_MODULE] = "module"};
+
+	return reading->by_site ? "site" : kinds[reading->by];
+}
+
+size_t reading_shown(const struct reading *reading, size_t count)
+{
+	return reading->limit == 0 || reading->limit > count ? count : reading->limit;
 }
 
 /* "no sample type 'x' in FILE, which has: a, b and c" */

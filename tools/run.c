@@ -71,7 +71,9 @@ void run_help(FILE *out)
 	fputs("usage: mprof run [OPTIONS] [--] CMD [ARGS...]\n"
 	      "\n"
 	      "Runs CMD with the heap profiler in it, and in all that it starts. When CMD ends, says\n"
-	      "which profiles were written and exits as CMD did.\n"
+	      "which profiles were written, adds source lines to them, and exits as CMD did.\n"
+	      "\n"
+	      "  --no-symbolize    leave the profiles as they were written\n"
 	      "\n"
 	      "Options, each the same as the environment variable HEAPPROF_NAME:\n",
 	      out);
@@ -124,9 +126,9 @@ static int set_variable(const struct variable *variable, const char *value)
 }
 
 /* Options up to the program's name go into the environment. Returns -1 to go on, else the status to exit with. */
-static int parse(int argc, char **argv)
+static int parse(int argc, char **argv, bool *symbolizes)
 {
-	struct option known[VARIABLE_COUNT + 2] = {0};
+	struct option known[VARIABLE_COUNT + 3] = {0};
 	int result;
 
 	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
@@ -135,6 +137,7 @@ static int parse(int argc, char **argv)
 		known[i].val = 256 + (int)i; /* past every character */
 	}
 	known[VARIABLE_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
+	known[VARIABLE_COUNT + 1] = (struct option){"no-symbolize", no_argument, NULL, 's'};
 	opterr = 0;
 	while ((result = getopt_long(argc, argv, "+:h", known, NULL)) != -1) {
 		int status;
@@ -142,6 +145,10 @@ static int parse(int argc, char **argv)
 		if (result == 'h') {
 			run_help(stdout);
 			return 0;
+		}
+		if (result == 's') {
+			*symbolizes = false;
+			continue;
 		}
 		status = result < 256 ? cli_bad_option("run", result, argv)
 				      : set_variable(&variables[result - 256], optarg);
@@ -209,7 +216,7 @@ static int cannot_start(const char *command, int error)
 }
 
 /* Returns 0 and how the program ended, or the negative errno with which it could not be started. */
-static int run_and_report(char **command, const struct options *options, int *wait_status)
+static int run_and_report(char **command, const struct options *options, bool symbolizes, int *wait_status)
 {
 	static char program[PATH_MAX]; /* large */
 	enum target_kind kind = target_inspect(command[0], program, sizeof program);
@@ -225,6 +232,9 @@ static int run_and_report(char **command, const struct options *options, int *wa
 			outputs_report(&after);
 		else
 			explain_absence(options, program, kind, *wait_status);
+		/* last, so that who does not want to wait for it loses nothing */
+		if (symbolizes && options->format == OPTIONS_FORMAT_PPROF)
+			outputs_symbolize(&after);
 		outputs_free(&after);
 	}
 	outputs_free(&before);
@@ -233,7 +243,8 @@ static int run_and_report(char **command, const struct options *options, int *wa
 
 int run_main(int argc, char **argv)
 {
-	int status = parse(argc, argv), wait_status, error;
+	bool symbolizes = true;
+	int status = parse(argc, argv, &symbolizes), wait_status, error;
 	char **command;
 
 	if (status < 0)
@@ -241,7 +252,7 @@ int run_main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	command = argv + optind;
-	error = run_and_report(command, settle_options(), &wait_status);
+	error = run_and_report(command, settle_options(), symbolizes, &wait_status);
 	if (error != 0)
 		return cannot_start(command[0], error);
 	child_imitate(wait_status);

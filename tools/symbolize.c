@@ -1,9 +1,6 @@
 /* symbolize.c - `mprof symbolize`: a profile with source lines and inlined calls. */
-#include "tools/buffer.h"
 #include "tools/cli.h"
-#include "tools/pack.h"
-#include "tools/publish.h"
-#include "tools/symbolizer.h"
+#include "tools/symbolizer_file.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -116,36 +113,22 @@ static int parse(int argc, char **argv, struct symbolize_options *options)
 	return status;
 }
 
-static int write_profile(const Perftools__Profiles__Profile *profile, const struct symbolize_options *options)
-{
-	const char *path = options->output != NULL ? options->output : options->file;
-	struct buffer packed = {0};
-	int error = pack(profile, &packed);
-
-	if (error == 0)
-		error = publish(path, packed.at, packed.used);
-	buffer_free(&packed);
-	return error == 0 ? 0 : cli_fail("symbolize", "cannot write %s: %s", path, xstrerror(-error));
-}
-
 int symbolize_main(int argc, char **argv)
 {
 	struct symbolize_options options = {.symbolizer.progress = true};
-	Perftools__Profiles__Profile *profile;
 	struct symbolizer_result result;
-	char error[256];
+	char error[512];
 	int status = parse(argc, argv, &options);
 
 	if (status >= 0)
 		goto out;
-	if (decode_file(options.file, &profile, error, sizeof error) != 0) {
-		status = cli_fail("symbolize", "cannot read %s: %s", options.file, error);
-		goto out;
-	}
-	symbolizer_run(profile, &options.symbolizer, &result);
-	symbolizer_report(&result);
-	status = write_profile(profile, &options);
-	decode_free(profile);
+	if (options.output == NULL)
+		options.output = options.file;
+	status = 0;
+	if (symbolizer_file(options.file, options.output, &options.symbolizer, &result, error, sizeof error) != 0)
+		status = cli_fail("symbolize", "%s", error);
+	else
+		symbolizer_report(&result);
 out:
 	free(options.binary_path);
 	return status;

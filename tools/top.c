@@ -1,11 +1,11 @@
 /* top.c - `mprof top`: which functions allocated the memory of a profile. */
+#include "tools/breakdown.h"
 #include "tools/cli.h"
 #include "tools/column.h"
 #include "tools/measure_json.h"
 #include "tools/paint.h"
 #include "tools/profile_view.h"
 #include "tools/reading.h"
-#include "tools/sites.h"
 #include "tools/totals.h"
 
 #include <errno.h>
@@ -14,14 +14,12 @@
 #include <string.h>
 
 #define MAIN_SHARE 20 /* rows of at least a twentieth of the total stand out */
-#define SITE_FRAMES 6 /* shown of a stack */
 
 struct top {
 	struct reading reading;
-	bool cumulative;    /* by cum */
-	bool by_site;	    /* a row is a stack */
-	bool totals;	    /* only the totals, beside the allocator's */
-	struct sites sites; /* the stacks of the rows, by site */
+	bool cumulative;	   /* by cum */
+	bool totals;		   /* only the totals, beside the allocator's */
+	struct breakdown by_sites; /* the stacks of the rows, by site */
 };
 
 void top_help(FILE *out)
@@ -39,7 +37,7 @@ void top_help(FILE *out)
 	      "  cum   by it and all that it calls          %    of the total\n"
 	      "\n",
 	      out);
-	reading_help(out);
+	reading_help(out, true);
 	fputs("\n"
 	      "Examples:\n"
 	      "  mprof top mprof.1234.1.pb.gz                          who holds the memory?\n"
@@ -54,8 +52,7 @@ void top_help(FILE *out)
 static int parse(int argc, char **argv, struct top *top)
 {
 	static const struct option known[] = {
-		READING_OPTIONS{"cum", no_argument, NULL, 'c'},
-		{"sites", no_argument, NULL, 's'},
+		READING_OPTIONS READING_SAMPLE_OPTION READING_SITES_OPTION{"cum", no_argument, NULL, 'c'},
 		{"totals", no_argument, NULL, 't'},
 		{NULL, 0, NULL, 0},
 	};
@@ -65,8 +62,6 @@ static int parse(int argc, char **argv, struct top *top)
 	while (status < 0 && (option = getopt_long(argc, argv, ":" READING_SHORT, known, NULL)) != -1) {
 		if (option == 'c')
 			top->cumulative = true;
-		else if (option == 's')
-			top->by_site = true;
 		else if (option == 't')
 			top->totals = true;
 		else
@@ -83,30 +78,15 @@ static int parse(int argc, char **argv, struct top *top)
 static void use_sites(struct top *top, struct profile_view *view)
 {
 	const struct stacks *stacks = &top->reading.stacks;
-	struct sites *sites = &top->sites;
 
-	sites_init(sites, stacks, &view->measure, 1);
-	view->rows = xrealloc(view->rows, (sites->count + 1) * sizeof *view->rows);
-	view->count = sites->count;
-	for (size_t i = 0; i < sites->count; i++) {
-		const struct site *site = &sites->list[i];
+	breakdown_by_site(&top->by_sites, stacks, &view->measure, 1);
+	view->count = top->by_sites.count;
+	view->rows = xrealloc(view->rows, (view->count + 1) * sizeof *view->rows);
+	for (size_t i = 0; i < view->count; i++) {
+		const struct part *site = &top->by_sites.parts[i];
 
-		view->rows[i] = (struct view_row){sites_label(stacks, site->stack, SITE_FRAMES), 0, site->sums[0],
-						  site->sums[0]};
+		view->rows[i] = (struct view_row){breakdown_label(stacks, site), 0, site->sums[0], site->sums[0]};
 	}
-}
-
-static const char *row_kind(const struct top *top)
-{
-	static const char *const kinds[] = {
-		[STACKS_BY_FUNCTION] = "function", [STACKS_BY_LINE] = "line", [STACKS_BY_MODULE] = "module"};
-
-	return top->by_site ? "site" : kinds[top->reading.by];
-}
-
-static size_t shown_count(const struct top *top, const struct profile_view *view)
-{
-	return top->reading.limit == 0 || top->reading.limit > view->count ? view->count : top->reading.limit;
 }
 
 static void print_row(const struct profile_view *view, const struct view_row *row, const struct column *column,
@@ -125,21 +105,19 @@ static void print_row(const struct profile_view *view, const struct view_row *ro
 static void print_rows(const struct top *top, const struct profile_view *view)
 {
 	struct column column = column_of(view);
-	size_t shown = shown_count(top, view);
+	size_t shown = reading_shown(&top->reading, view->count);
 	int64_t sum = 0;
 
 	fputs(paint(PAINT_HEAD), stdout);
 	column_print_header(&column, "flat");
 	printf(" %7s %7s ", "flat%", "sum%");
 	column_print_header(&column, "cum");
-	printf(" %7s  %s%s\n", "cum%", row_kind(top), paint(PAINT_PLAIN));
+	printf(" %7s  %s%s\n", "cum%", reading_kind(&top->reading), paint(PAINT_PLAIN));
 	for (size_t i = 0; i < shown; i++) {
 		sum += view->rows[i].flat.value;
 		print_row(view, &view->rows[i], &column, sum);
 	}
-	if (shown < view->count)
-		printf("%zu more %s%s (-n 0 shows all)\n", view->count - shown, row_kind(top),
-		       view->count - shown == 1 ? "" : "s");
+	column_print_rest(view->count - shown, reading_kind(&top->reading));
 }
 
 static void print_text(const struct top *top, const struct profile_view *view)
@@ -163,13 +141,13 @@ static void print_json(const struct top *top, const struct profile_view *view)
 {
 	printf("{\n  ");
 	measure_json("profile", &view->measure, &view->total, top->reading.paths[0], stdout);
-	printf(",\n  \"by\": \"%s\",\n  \"rows\": [", row_kind(top));
-	for (size_t i = 0; i < shown_count(top, view); i++) {
+	printf(",\n  \"by\": \"%s\",\n  \"rows\": [", reading_kind(&top->reading));
+	for (size_t i = 0; i < reading_shown(&top->reading, view->count); i++) {
 		const struct view_row *row = &view->rows[i];
 
 		printf("%s\n    {", i > 0 ? "," : "");
-		if (top->by_site)
-			measure_json_stack(&top->reading.stacks, top->sites.list[i].stack, stdout);
+		if (top->reading.by_site)
+			measure_json_part(&top->reading.stacks, &top->by_sites.parts[i], stdout);
 		else
 			measure_json_row(&top->reading.stacks.rows[row->row], stdout);
 		printf(", ");
@@ -186,7 +164,7 @@ static int report(struct top *top, const struct measure *measure)
 	struct profile_view view;
 
 	profile_view_init(&view, &top->reading.stacks, measure);
-	if (top->by_site)
+	if (top->reading.by_site)
 		use_sites(top, &view);
 	else
 		profile_view_sort(&view, top->cumulative);
@@ -194,9 +172,9 @@ static int report(struct top *top, const struct measure *measure)
 		print_json(top, &view);
 	else
 		print_text(top, &view);
-	for (size_t i = 0; top->by_site && i < view.count; i++)
+	for (size_t i = 0; top->reading.by_site && i < view.count; i++)
 		free((char *)(uintptr_t)view.rows[i].name); /* the labels are ours */
-	sites_free(&top->sites);
+	breakdown_free(&top->by_sites);
 	profile_view_free(&view);
 	return 0;
 }

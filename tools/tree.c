@@ -1,147 +1,293 @@
-/* tree.c - stacks merged into a call tree.
+/* tree.c - `mprof tree`: the call tree of a profile.
  *
- * The stacks are sorted by their frames first: then each one shares with the one before it a path from the root, and only what follows is
- * new. No look-up is needed, and a node with ten thousand children costs no more than one with two. */
-#include "tools/tree.h"
+ * Calls are indented only where a function has several callees that are shown, so that a long chain of calls stays in one column. The tree
+ * is walked without recursion: a profile may hold stacks of any depth. */
+#include "tools/buffer.h"
+#include "tools/call_tree.h"
+#include "tools/cli.h"
+#include "tools/column.h"
+#include "tools/measure_json.h"
+#include "tools/paint.h"
+#include "tools/profile_view.h"
+#include "tools/reading.h"
 
 #include <libiberty/libiberty.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_frames(const void *a, const void *b)
-{
-	return stacks_compare(*(const struct stack *const *)a, *(const struct stack *const *)b, false);
-}
+#define MIN_PERCENT 0.5 /* in text; JSON has all */
+#define MAIN_SHARE 20	/* nodes of at least a twentieth of the total stand out */
 
-static int by_frames_inverted(const void *a, const void *b)
-{
-	return stacks_compare(*(const struct stack *const *)a, *(const struct stack *const *)b, true);
-}
-
-/* Make room for as many nodes more as a stack may need. */
-static void reserve(struct tree *tree, size_t more)
-{
-	if (tree->count + more <= tree->cap)
-		return;
-	tree->cap = (tree->count + more) * 2;
-	tree->nodes = xrealloc(tree->nodes, tree->cap * sizeof *tree->nodes);
-	tree->sums = xrealloc(tree->sums, tree->cap * tree->measure_count * sizeof *tree->sums);
-}
-
-static uint32_t add_node(struct tree *tree, uint32_t row, uint32_t parent)
-{
-	uint32_t node = (uint32_t)tree->count++;
-
-	tree->nodes[node] = (struct tree_node){row, parent, TREE_NONE, TREE_NONE};
-	memset(&tree->sums[node * tree->measure_count], 0, tree->measure_count * sizeof *tree->sums);
-	if (parent != TREE_NONE) {
-		tree->nodes[node].next_sibling = tree->nodes[parent].first_child;
-		tree->nodes[parent].first_child = node;
-	}
-	return node;
-}
-
-/* Add a stack's values where it ends; they move up in the end. */
-static void add_stack(struct tree *tree, const struct stack *stack, const struct measure *measures, uint32_t end)
-{
-	for (size_t i = 0; i < tree->measure_count; i++) {
-		struct estimated value = measure_stack(&measures[i], stack);
-
-		measure_add(&tree->sums[end * tree->measure_count + i], &value);
-	}
-}
-
-static void move_up(struct tree *tree)
-{
-	for (size_t node = tree->count - 1; node > 0; node--)
-		for (size_t i = 0; i < tree->measure_count; i++)
-			measure_add(&tree->sums[tree->nodes[node].parent * tree->measure_count + i],
-				    &tree->sums[node * tree->measure_count + i]);
-}
-
-void tree_init(struct tree *tree, const struct stacks *stacks, const struct measure *measures, size_t measure_count,
-	       bool inverted)
-{
-	const struct stack **sorted = xcalloc(stacks->count + 1, sizeof *sorted);
-	uint32_t *path = NULL; /* path[i]: the node at level i of the stack before; the root is not in it */
-	uint32_t path_cap = 0, path_depth = 0;
-
-	*tree = (struct tree){.measure_count = measure_count};
-	reserve(tree, 1);
-	add_node(tree, TREE_NONE, TREE_NONE);
-	for (size_t i = 0; i < stacks->count; i++)
-		sorted[i] = &stacks->list[i];
-	qsort(sorted, stacks->count, sizeof *sorted, inverted ? by_frames_inverted : by_frames);
-	for (size_t i = 0; i < stacks->count; i++) {
-		const struct stack *stack = sorted[i];
-		uint32_t level = 0;
-
-		if (stack->depth > path_cap) {
-			path_cap = stack->depth * 2;
-			path = xrealloc(path, path_cap * sizeof *path);
-		}
-		reserve(tree, stack->depth);
-		while (level < stack->depth && level < path_depth &&
-		       tree->nodes[path[level]].row == stacks_frame(stack, level, inverted))
-			level++;
-		for (; level < stack->depth; level++)
-			path[level] =
-				add_node(tree, stacks_frame(stack, level, inverted), level > 0 ? path[level - 1] : 0);
-		path_depth = stack->depth;
-		add_stack(tree, stack, measures, path_depth > 0 ? path[path_depth - 1] : 0);
-	}
-	move_up(tree);
-	free(path);
-	free(sorted);
-}
-
-/* --- order -------------------------------------------------------------------------------------------------------- */
-
-struct child {
-	uint64_t size;
-	uint32_t node;
+struct tree {
+	struct reading reading;
+	bool inverted;
+	double min_percent; /* of the total: smaller nodes are left out; below 0 = not given */
+	struct profile_view view;
+	struct call_tree calls;
+	int64_t least; /* what min_percent comes to */
 };
 
-static int by_size(const void *a, const void *b)
+void tree_help(FILE *out)
 {
-	const struct child *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size < y->size ? 1 : -1;
-	return (x->node > y->node) - (x->node < y->node);
+	fputs("usage: mprof tree [OPTIONS] FILE\n"
+	      "\n"
+	      "Shows the memory of a profile as a call tree: main at the top, below each function\n"
+	      "those it called, the largest first.\n"
+	      "\n"
+	      "  --invert       from the functions that allocated up to their callers\n"
+	      "  --min PERCENT  leave out branches below this share of the total (default 0.5; with\n"
+	      "                 --json none)\n"
+	      "\n"
+	      "  cum   allocated by the function and all below it     %  of the total\n"
+	      "  flat  by the function itself, called like this\n"
+	      "\n",
+	      out);
+	reading_help(out, true);
+	fputs("\n"
+	      "Examples:\n"
+	      "  mprof tree mprof.1234.1.pb.gz                    which calls lead to the memory?\n"
+	      "  mprof tree --invert -n 40 mprof.1234.1.pb.gz     who calls the allocating functions?\n"
+	      "  mprof tree --focus parse mprof.1234.1.pb.gz      only what passes the parser\n",
+	      out);
 }
 
-static void sort_children(struct tree *tree, uint32_t parent, size_t measure, struct child *children)
+/* Returns -1 to go on, else the status to exit with. */
+static int parse(int argc, char **argv, struct tree *tree)
 {
-	size_t count = 0;
+	static const struct option known[] = {
+		READING_OPTIONS READING_SAMPLE_OPTION{"invert", no_argument, NULL, 'i'},
+		{"min", required_argument, NULL, 'm'},
+		{NULL, 0, NULL, 0},
+	};
+	int option, status = -1;
+	char *end;
 
-	for (uint32_t node = tree->nodes[parent].first_child; node != TREE_NONE;
-	     node = tree->nodes[node].next_sibling) {
-		int64_t value = tree_sum(tree, node, measure)->value;
-
-		children[count++] = (struct child){value < 0 ? -(uint64_t)value : (uint64_t)value, node};
+	opterr = 0;
+	while (status < 0 && (option = getopt_long(argc, argv, ":" READING_SHORT, known, NULL)) != -1) {
+		if (option == 'i') {
+			tree->inverted = true;
+		} else if (option == 'm') {
+			tree->min_percent = strtod(optarg, &end);
+			if (end == optarg || *end != '\0' || !(tree->min_percent >= 0 && tree->min_percent <= 100))
+				return cli_usage("tree", "--min needs a percentage, not '%s'", optarg);
+		} else {
+			status = reading_option(&tree->reading, option, argv, tree_help);
+		}
 	}
-	qsort(children, count, sizeof *children, by_size);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t *link =
-			i == 0 ? &tree->nodes[parent].first_child : &tree->nodes[children[i - 1].node].next_sibling;
+	return status;
+}
 
-		*link = children[i].node;
-		tree->nodes[children[i].node].next_sibling = TREE_NONE;
+/* --- walking ------------------------------------------------------------------------------------------------------ */
+
+static bool is_large(const struct tree *tree, uint32_t node)
+{
+	return node != CALL_TREE_NONE && llabs(call_tree_sum(&tree->calls, node, 0)->value) >= tree->least;
+}
+
+/* The first callee, and the next one, that is large enough; they are in order of size. */
+static uint32_t first_child(const struct tree *tree, uint32_t node)
+{
+	uint32_t child = tree->calls.nodes[node].first_child;
+
+	return is_large(tree, child) ? child : CALL_TREE_NONE;
+}
+
+static uint32_t next_sibling(const struct tree *tree, uint32_t node)
+{
+	uint32_t sibling = tree->calls.nodes[node].next_sibling;
+
+	return is_large(tree, sibling) ? sibling : CALL_TREE_NONE;
+}
+
+/* What the function allocated itself, in a tree that is not inverted. */
+static struct estimated flat_of(const struct tree *tree, uint32_t node)
+{
+	const struct call_tree *calls = &tree->calls;
+	struct estimated flat = *call_tree_sum(calls, node, 0);
+
+	for (uint32_t child = calls->nodes[node].first_child; child != CALL_TREE_NONE;
+	     child = calls->nodes[child].next_sibling)
+		flat = measure_without(&flat, call_tree_sum(calls, child, 0));
+	return flat;
+}
+
+static const char *name_of(const struct tree *tree, uint32_t node)
+{
+	uint32_t row = tree->calls.nodes[node].row;
+
+	return row == CALL_TREE_NONE ? "(all)" : tree->reading.stacks.rows[row].name;
+}
+
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
+/* The lines that lead from branches above to what is printed now, and how much of them each node's callees continue. */
+struct drawing {
+	struct buffer lines;
+	size_t *lines_bytes; /* by node */
+	struct column column;
+	size_t printed, left_out; /* nodes */
+};
+
+static void print_node(const struct tree *tree, struct drawing *drawing, uint32_t node)
+{
+	const struct call_tree *calls = &tree->calls;
+	const struct estimated *cum = call_tree_sum(calls, node, 0);
+	bool large = llabs(cum->value) >= tree->view.total.value / MAIN_SHARE;
+	uint32_t parent = calls->nodes[node].parent;
+	size_t bytes = node == 0 ? 0 : drawing->lines_bytes[parent];
+	bool first = node == 0 || calls->nodes[parent].first_child == node;
+	bool last = node == 0 || next_sibling(tree, node) == CALL_TREE_NONE;
+
+	drawing->lines.used = bytes;
+	column_print(&drawing->column, cum, false);
+	printf(" %7s", format_percent(cum->value, tree->view.total.value).text);
+	if (!tree->inverted) {
+		struct estimated flat = flat_of(tree, node);
+
+		printf(" ");
+		column_print(&drawing->column, &flat, false);
 	}
+	printf("  %s%.*s%s%s", paint(PAINT_FAINT), (int)bytes, (const char *)drawing->lines.at,
+	       first && last ? "" : (last ? "└ " : "├ "), paint(PAINT_PLAIN));
+	printf("%s%s%s\n", large ? paint(PAINT_MAIN) : "", name_of(tree, node), large ? paint(PAINT_PLAIN) : "");
+	if (!(first && last))
+		buffer_add(&drawing->lines, last ? "  " : "│ ", strlen(last ? "  " : "│ "));
+	drawing->lines_bytes[node] = drawing->lines.used;
+	drawing->printed++;
 }
 
-void tree_sort(struct tree *tree, size_t measure)
+/* The node after this one: its first callee, else the next of those who have one; CALL_TREE_NONE at the end. */
+static uint32_t following(const struct tree *tree, uint32_t node)
 {
-	struct child *children = xcalloc(tree->count, sizeof *children);
+	uint32_t next = first_child(tree, node);
 
-	for (uint32_t node = 0; node < tree->count; node++)
-		sort_children(tree, node, measure, children);
-	free(children);
+	while (next == CALL_TREE_NONE && node != 0) {
+		next = next_sibling(tree, node);
+		node = tree->calls.nodes[node].parent;
+	}
+	return next;
 }
 
-void tree_free(struct tree *tree)
+static void print_nodes(const struct tree *tree)
 {
-	free(tree->nodes);
-	free(tree->sums);
+	size_t limit = reading_shown(&tree->reading, tree->calls.count);
+	struct drawing drawing = {
+		.lines_bytes = xcalloc(tree->calls.count, sizeof *drawing.lines_bytes),
+		.column = column_for(&tree->view.measure, tree->least, tree->view.total.value),
+	};
+	uint32_t node = 0;
+
+	fputs(paint(PAINT_HEAD), stdout);
+	column_print_header(&drawing.column, "cum");
+	printf(" %7s", "cum%");
+	if (!tree->inverted) {
+		printf(" ");
+		column_print_header(&drawing.column, "flat");
+	}
+	printf("  %s%s\n", tree->inverted ? "call tree, inverted" : "call tree", paint(PAINT_PLAIN));
+	for (; node != CALL_TREE_NONE && drawing.printed < limit; node = following(tree, node))
+		print_node(tree, &drawing, node);
+	for (; node != CALL_TREE_NONE; node = following(tree, node))
+		drawing.left_out++;
+	column_print_rest(drawing.left_out, "call");
+	if (tree->calls.count > drawing.printed + drawing.left_out)
+		printf("%zu calls below %g%% of the total are not shown (--min 0 shows them)\n",
+		       tree->calls.count - drawing.printed - drawing.left_out, tree->min_percent);
+	buffer_free(&drawing.lines);
+	free(drawing.lines_bytes);
+}
+
+static void print_text(const struct tree *tree)
+{
+	column_print_file(tree->reading.profiles[0], tree->reading.paths[0]);
+	column_print_total(&tree->view);
+	if (tree->view.shown.value != 0 || tree->view.total.value != 0)
+		print_nodes(tree);
+	else
+		printf("Nothing to show: %s is zero in every stack. Other types: --sample\n",
+		       measure_name(&tree->view.measure));
+}
+
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
+
+static void open_node(const struct tree *tree, uint32_t node)
+{
+	const struct measure *measure = &tree->view.measure;
+
+	printf("{");
+	if (tree->calls.nodes[node].row == CALL_TREE_NONE)
+		printf("\"name\": null");
+	else
+		measure_json_row(&tree->reading.stacks.rows[tree->calls.nodes[node].row], stdout);
+	printf(", ");
+	measure_json_value("cum", measure, call_tree_sum(&tree->calls, node, 0), stdout);
+	if (!tree->inverted) {
+		struct estimated flat = flat_of(tree, node);
+
+		printf(", ");
+		measure_json_value("flat", measure, &flat, stdout);
+	}
+	printf(", \"children\": [");
+}
+
+static void print_json(const struct tree *tree)
+{
+	uint32_t node = 0;
+
+	printf("{\n  ");
+	measure_json("profile", &tree->view.measure, &tree->view.total, tree->reading.paths[0], stdout);
+	printf(",\n  \"inverted\": %s,\n  \"tree\": ", tree->inverted ? "true" : "false");
+	open_node(tree, node);
+	while (true) {
+		uint32_t next = first_child(tree, node);
+
+		while (next == CALL_TREE_NONE) {
+			printf("]}");
+			if (node == 0)
+				break;
+			next = next_sibling(tree, node);
+			node = tree->calls.nodes[node].parent;
+			if (next != CALL_TREE_NONE)
+				printf(", ");
+		}
+		if (next == CALL_TREE_NONE)
+			break;
+		node = next;
+		open_node(tree, node);
+	}
+	printf("\n}\n");
+}
+
+static int report(struct tree *tree, const struct measure *measure)
+{
+	if (tree->min_percent < 0)
+		tree->min_percent = tree->reading.json ? 0 : MIN_PERCENT;
+	profile_view_init(&tree->view, &tree->reading.stacks, measure);
+	tree->least = (int64_t)ceil((double)tree->view.total.value * tree->min_percent / 100);
+	call_tree_init(&tree->calls, &tree->reading.stacks, measure, 1, tree->inverted);
+	call_tree_sort(&tree->calls, 0);
+	if (tree->reading.json)
+		print_json(tree);
+	else
+		print_text(tree);
+	call_tree_free(&tree->calls);
+	profile_view_free(&tree->view);
+	return 0;
+}
+
+int tree_main(int argc, char **argv)
+{
+	struct tree tree = {.reading = {.verb = "tree"}, .min_percent = -1};
+	struct measure measure;
+	int status = parse(argc, argv, &tree);
+
+	if (status < 0)
+		status = reading_open(&tree.reading, argc, argv, 1, 1);
+	if (status < 0)
+		status = reading_measure(&tree.reading, 0, tree.reading.sample, &measure);
+	if (status < 0)
+		status = report(&tree, &measure);
+	reading_close(&tree.reading);
+	return status;
 }
