@@ -24,24 +24,27 @@ void churn_help(FILE *out)
 {
 	fputs("usage: mprof churn [OPTIONS] FILE\n"
 	      "\n"
-	      "Shows which allocation sites allocated much and kept little: what could be reused,\n"
-	      "put on the stack, or reserved at once. The sites with the most bytes freed again\n"
-	      "come first; a site is a stack, innermost function first.\n"
+	      "Shows which allocation sites allocated much and kept little: what could be\n"
+	      "reused, put on the stack, or reserved at once. The sites with the most bytes\n"
+	      "freed again come first; a site is a stack, innermost function first.\n"
 	      "\n"
-	      "  --functions    a row is a function (with --lines a line, with --modules a module)\n"
+	      "  --functions    a row is a function (with --lines a line, with --modules a\n"
+	      "                 module)\n"
 	      "\n"
-	      "  freed      allocated and freed again        objects  freed again\n"
-	      "  in use     allocated and not freed yet      size     mean of one of these\n"
-	      "  kept       in use, in percent of allocated\n"
+	      "  freed    allocated and freed again\n"
+	      "  in use   allocated and not freed yet\n"
+	      "  kept     in use, in percent of allocated\n"
+	      "  objects  how many were freed again\n"
+	      "  size     mean size of one of these\n"
 	      "\n",
 	      out);
 	reading_help(out, false);
 	fputs("\n"
 	      "Examples:\n"
-	      "  mprof churn mprof.1234.1.pb.gz                 where is memory used for a moment?\n"
-	      "  mprof churn --functions --lines app.pb.gz      in which source lines?\n"
+	      "  mprof churn mprof.1234.1.pb.gz              where is memory used for a moment?\n"
+	      "  mprof churn --functions --lines app.pb.gz   in which source lines?\n"
 	      "  mprof dump --delta 10 PID -o ten.pb.gz &&\n"
-	      "    mprof churn ten.pb.gz                        in these ten seconds\n",
+	      "    mprof churn ten.pb.gz                     in these ten seconds\n",
 	      out);
 }
 

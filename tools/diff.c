@@ -29,9 +29,10 @@ void diff_help(FILE *out)
 {
 	fputs("usage: mprof diff [OPTIONS] BEFORE AFTER\n"
 	      "\n"
-	      "Shows what grew and what shrank from one profile to another: of one process at two\n"
-	      "times, or of two runs, at whatever addresses. The largest changes come first. What\n"
-	      "changed by less than two standard errors may be chance and is left out.\n"
+	      "Shows what grew and what shrank from one profile to another: of one process at\n"
+	      "two times, or of two runs, at whatever addresses. The largest changes come\n"
+	      "first. What changed by less than two standard errors may be chance and is left\n"
+	      "out.\n"
 	      "\n"
 	      "  --all          what may be chance, too\n"
 	      "  --cum          count what a function allocated with all that it calls\n"
@@ -41,9 +42,9 @@ void diff_help(FILE *out)
 	reading_help(out, true);
 	fputs("\n"
 	      "Examples:\n"
-	      "  mprof diff mprof.1234.1.pb.gz mprof.1234.2.pb.gz       what grew in between?\n"
-	      "  mprof diff --sample alloc_space old.pb.gz new.pb.gz    what allocates more?\n"
-	      "  mprof diff --lines --json old.pb.gz new.pb.gz          for a script\n",
+	      "  mprof diff mprof.1234.1.pb.gz mprof.1234.2.pb.gz      what grew in between?\n"
+	      "  mprof diff --sample alloc_space old.pb.gz new.pb.gz   what allocates more?\n"
+	      "  mprof diff --lines --json old.pb.gz new.pb.gz         for a script\n",
 	      out);
 }
 

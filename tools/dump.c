@@ -22,16 +22,17 @@ void dump_help(FILE *out)
 {
 	fputs("usage: mprof dump [OPTIONS] PID\n"
 	      "\n"
-	      "Writes the heap profile of a running process, which goes on meanwhile. It must run under\n"
-	      "mprof: see mprof ps.\n"
+	      "Writes the heap profile of a running process, which goes on meanwhile. It must\n"
+	      "run under mprof: see mprof ps.\n"
 	      "\n"
-	      "  -o FILE             where to (default: the first free mprof.PID.N.pb.gz); - is standard\n"
-	      "                      output\n"
-	      "  --delta SECONDS     what is allocated within so many seconds from now, instead of all\n"
-	      "                      since the start; what is in use stays what it is at their end\n" ASK_HELP "\n"
+	      "  -o FILE             where to (default: the first free mprof.PID.N.pb.gz); -\n"
+	      "                      is standard output\n"
+	      "  --delta SECONDS     what is allocated within so many seconds from now,\n"
+	      "                      instead of all since the start; what is in use stays what\n"
+	      "                      it is at their end\n" ASK_HELP "\n"
 	      "Examples:\n"
-	      "  mprof dump 1234                               then: mprof top mprof.1234.1.pb.gz\n"
-	      "  mprof dump --delta 10 -o busy.pb.gz 1234      then: mprof top --sample alloc_space busy.pb.gz\n"
+	      "  mprof dump 1234                               a file mprof.1234.N.pb.gz here\n"
+	      "  mprof dump --delta 10 -o busy.pb.gz 1234      then: mprof churn busy.pb.gz\n"
 	      "  mprof dump -o - 1234 | go tool pprof -top -   no file at all\n",
 	      out);
 }

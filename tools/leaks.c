@@ -35,26 +35,26 @@ void leaks_help(FILE *out)
 {
 	fputs("usage: mprof leaks [OPTIONS] FILE\n"
 	      "\n"
-	      "Shows what had not been freed when the profile was written, the largest first, with\n"
-	      "the whole stack of each allocation, by source line. A profile written when the\n"
-	      "program ended is the one to ask; run it with `mprof run --rate 1` for every object.\n"
+	      "Shows what had not been freed when the profile was written, the largest first,\n"
+	      "with the whole stack of each allocation, by source line. Ask a profile that was\n"
+	      "written when the program ended; `mprof run --rate 1` records every object.\n"
 	      "\n"
-	      "Memory that runtimes allocate once and keep, such as the buffer of stdout, is left\n"
-	      "out.\n"
+	      "Memory that runtimes allocate once and keep, such as the buffer of stdout, is\n"
+	      "left out.\n"
 	      "\n"
 	      "  --all          that memory too\n"
 	      "  --fail-above SIZE\n"
-	      "                 exit with status 3 if more than this was not freed (0, 64K, 10M):\n"
-	      "                 for tests\n"
+	      "                 exit with status 3 if more than this was not freed (0, 64K,\n"
+	      "                 10M): for tests\n"
 	      "\n",
 	      out);
 	reading_help(out, false);
 	fputs("\n"
 	      "Examples:\n"
-	      "  mprof leaks mprof.1234.1.pb.gz                         where does it leak?\n"
+	      "  mprof leaks mprof.1234.1.pb.gz                    where does it leak?\n"
 	      "  mprof run --rate 1 --out leak.pb.gz ./tests &&\n"
-	      "    mprof leaks --fail-above 0 leak.pb.gz                does it leak at all?\n"
-	      "  mprof leaks --ignore '^cache_' mprof.1234.1.pb.gz      all but what is cached\n",
+	      "    mprof leaks --fail-above 0 leak.pb.gz           does it leak at all?\n"
+	      "  mprof leaks --ignore '^cache_' app.pb.gz          all but what is cached\n",
 	      out);
 }
 

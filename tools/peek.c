@@ -21,20 +21,20 @@ void peek_help(FILE *out)
 {
 	fputs("usage: mprof peek [OPTIONS] FUNC FILE\n"
 	      "\n"
-	      "Shows who calls the functions that match the regular expression FUNC, and whom they\n"
-	      "call, with what was allocated over each of these calls. The figures are those of\n"
-	      "`go tool pprof -peek`.\n"
+	      "Shows who calls the functions that match the regular expression FUNC, and whom\n"
+	      "they call, with what was allocated over each of these calls. The figures are\n"
+	      "those of `go tool pprof -peek`.\n"
 	      "\n"
-	      "Callers stand above the function, callees and what it allocated itself below it;\n"
-	      "% is of what the function allocated with all that it calls.\n"
+	      "Callers stand above the function, callees and what it allocated itself below\n"
+	      "it; % is of what the function allocated with all that it calls.\n"
 	      "\n",
 	      out);
 	reading_help(out, true);
 	fputs("\n"
 	      "Examples:\n"
-	      "  mprof peek parse_request mprof.1234.1.pb.gz      who calls it, whom does it call?\n"
-	      "  mprof peek '^std::vector' mprof.1234.1.pb.gz     who grows vectors?\n"
-	      "  mprof peek --modules libcrypto app.pb.gz         who uses that library?\n",
+	      "  mprof peek parse_request app.pb.gz     who calls it, whom does it call?\n"
+	      "  mprof peek '^std::vector' app.pb.gz    who grows vectors?\n"
+	      "  mprof peek --modules crypto app.pb.gz  who uses that library?\n",
 	      out);
 }
 

@@ -24,11 +24,13 @@ void ps_help(FILE *out)
 {
 	fputs("usage: mprof ps [OPTIONS]\n"
 	      "\n"
-	      "Lists your processes that run under mprof. One that does not answer is shown with the reason.\n"
+	      "Lists your processes that run under mprof. One that does not answer is shown\n"
+	      "with the reason.\n"
 	      "\n"
 	      "  --timeout SECONDS   how long to wait for an answer of each (default 2)\n"
 	      "\n"
-	      "  RATE     mean bytes between samples     LIVE  bytes allocated and not freed yet, estimated\n"
+	      "  RATE     mean bytes between samples\n"
+	      "  LIVE     bytes allocated and not freed yet, estimated\n"
 	      "  SAMPLES  taken since the start\n",
 	      out);
 }

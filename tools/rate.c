@@ -12,9 +12,10 @@ void rate_help(FILE *out)
 {
 	fputs("usage: mprof rate [OPTIONS] PID N\n"
 	      "\n"
-	      "Sets the mean number of bytes between samples in a running process, and says what it was\n"
-	      "and is. N takes the suffixes K, M and G; 1 records every allocation, 0 none. A thread\n"
-	      "takes it over within 1 MiB of its allocations. Samples taken before keep their weight.\n"
+	      "Sets the mean number of bytes between samples in a running process, and says\n"
+	      "what it was and is. N takes the suffixes K, M and G; 1 records every\n"
+	      "allocation, 0 none. A thread takes it over within 1 MiB of its allocations.\n"
+	      "Samples taken before keep their weight.\n"
 	      "\n" ASK_HELP "\n"
 	      "Examples:\n"
 	      "  mprof rate 1234 64K    look closer\n"

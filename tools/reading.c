@@ -13,14 +13,16 @@ void reading_help(FILE *out, bool sample)
 {
 	fputs("Options of all reports:\n", out);
 	if (sample)
-		fputs("  --sample TYPE  what to count: inuse_space (bytes allocated and not freed yet, the\n"
-		      "                 default), inuse_objects, alloc_space (bytes allocated since the program\n"
-		      "                 started), alloc_objects, and with HEAPPROF_PEAK=1 peak_space, peak_objects\n",
+		fputs("  --sample TYPE  what to count: inuse_space (bytes allocated and not freed yet,\n"
+		      "                 the default), inuse_objects, alloc_space (bytes allocated\n"
+		      "                 since the program started), alloc_objects, and with\n"
+		      "                 HEAPPROF_PEAK=1 peak_space, peak_objects\n",
 		      out);
-	fputs("  --lines        by source line instead of function; looks them up when FILE has none\n"
+	fputs("  --lines        by source line instead of function; looks them up when FILE\n"
+	      "                 has none\n"
 	      "  --modules      by program and shared library\n"
-	      "  --focus RE     only stacks with a frame whose function, source file or module matches\n"
-	      "                 the regular expression\n"
+	      "  --focus RE     only stacks with a frame whose function, source file or module\n"
+	      "                 matches the regular expression\n"
 	      "  --ignore RE    no stacks with such a frame\n"
 	      "  --show RE      of the stacks only such frames\n"
 	      "  --hide RE      of the stacks no such frames\n"
@@ -28,9 +30,9 @@ void reading_help(FILE *out, bool sample)
 	      "  --json         for scripts: raw values, standard errors as values too\n"
 	      "  --color WHEN   auto (default), always or never\n"
 	      "\n"
-	      "  ±              standard error of the figure before it: the truth is within one of it in\n"
-	      "                 68 of 100 cases, within two in 95. None where every allocation was\n"
-	      "                 recorded (rate 1)\n",
+	      "  ±              standard error of the figure before it: the truth is within\n"
+	      "                 one of it in 68 of 100 cases, within two in 95. None where\n"
+	      "                 every allocation was recorded (rate 1)\n",
 	      out);
 }
 

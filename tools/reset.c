@@ -6,8 +6,9 @@ void reset_help(FILE *out)
 {
 	fputs("usage: mprof reset [OPTIONS] PID\n"
 	      "\n"
-	      "Has a process count its allocations from zero again. What it has in use stays, and stays\n"
-	      "in its profiles. Its dumps from then on show what was allocated since, besides that.\n"
+	      "Has a process count its allocations from zero again. What it has in use stays,\n"
+	      "and stays in its profiles. Its dumps from then on show what was allocated\n"
+	      "since, besides that.\n"
 	      "\n" ASK_HELP "\n"
 	      "Example:\n"
 	      "  mprof reset 1234; sleep 60; mprof dump 1234\n",

@@ -17,7 +17,7 @@
 
 #define PREFIX "HEAPPROF_"
 #define HELP_INDENT 20 /* columns of the options in the help; their meaning is to the right */
-#define HELP_WIDTH 66
+#define HELP_WIDTH 59
 
 /* Every variable of options.def is also an option: HEAPPROF_RATE is --rate. */
 struct variable {
@@ -70,8 +70,9 @@ void run_help(FILE *out)
 {
 	fputs("usage: mprof run [OPTIONS] [--] CMD [ARGS...]\n"
 	      "\n"
-	      "Runs CMD with the heap profiler in it, and in all that it starts. When CMD ends, says\n"
-	      "which profiles were written, adds source lines to them, and exits as CMD did.\n"
+	      "Runs CMD with the heap profiler in it, and in all that it starts. When CMD\n"
+	      "ends, says which profiles were written, adds source lines to them, and exits as\n"
+	      "CMD did.\n"
 	      "\n"
 	      "  --no-symbolize    leave the profiles as they were written\n"
 	      "\n"

@@ -13,8 +13,8 @@ void status_help(FILE *out)
 {
 	fputs("usage: mprof status [OPTIONS] PID\n"
 	      "\n"
-	      "Shows what the profiler in a running process has recorded, how much memory it takes for\n"
-	      "itself, and what it lost.\n"
+	      "Shows what the profiler in a running process has recorded, how much memory it\n"
+	      "takes for itself, and what it lost.\n"
 	      "\n"
 	      "  --json              all figures as a JSON object, sizes in bytes\n" ASK_HELP "\n"
 	      "Examples:\n"

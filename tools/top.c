@@ -26,15 +26,17 @@ void top_help(FILE *out)
 {
 	fputs("usage: mprof top [OPTIONS] FILE\n"
 	      "\n"
-	      "Shows the functions that allocated the memory of a profile, those with the most in\n"
-	      "their own code first. The figures are those of `go tool pprof -top`.\n"
+	      "Shows the functions that allocated the memory of a profile, those with the most\n"
+	      "in their own code first. The figures are those of `go tool pprof -top`.\n"
 	      "\n"
 	      "  --cum          those first that allocated most with all that they call\n"
 	      "  --sites        by allocation site: a row is a stack, innermost function first\n"
 	      "  --totals       instead: does all of it add up to what the allocator counted?\n"
 	      "\n"
-	      "  flat  allocated by the function itself     sum  of this line's flat and those above\n"
-	      "  cum   by it and all that it calls          %    of the total\n"
+	      "  flat  allocated by the function itself\n"
+	      "  cum   by it and all that it calls\n"
+	      "  sum   of this line's flat and those above\n"
+	      "  %     of the total\n"
 	      "\n",
 	      out);
 	reading_help(out, true);

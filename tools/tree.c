@@ -32,23 +32,24 @@ void tree_help(FILE *out)
 {
 	fputs("usage: mprof tree [OPTIONS] FILE\n"
 	      "\n"
-	      "Shows the memory of a profile as a call tree: main at the top, below each function\n"
-	      "those it called, the largest first.\n"
+	      "Shows the memory of a profile as a call tree: main at the top, below each\n"
+	      "function those it called, the largest first.\n"
 	      "\n"
 	      "  --invert       from the functions that allocated up to their callers\n"
-	      "  --min PERCENT  leave out branches below this share of the total (default 0.5; with\n"
-	      "                 --json none)\n"
+	      "  --min PERCENT  leave out branches below this share of the total (default 0.5;\n"
+	      "                 with --json none)\n"
 	      "\n"
-	      "  cum   allocated by the function and all below it     %  of the total\n"
-	      "  flat  by the function itself, called like this\n"
+	      "  cum   allocated by the function, called like this, and all below it\n"
+	      "  flat  by the function itself\n"
+	      "  %     of the total\n"
 	      "\n",
 	      out);
 	reading_help(out, true);
 	fputs("\n"
 	      "Examples:\n"
-	      "  mprof tree mprof.1234.1.pb.gz                    which calls lead to the memory?\n"
-	      "  mprof tree --invert -n 40 mprof.1234.1.pb.gz     who calls the allocating functions?\n"
-	      "  mprof tree --focus parse mprof.1234.1.pb.gz      only what passes the parser\n",
+	      "  mprof tree mprof.1234.1.pb.gz                  which calls lead to the memory?\n"
+	      "  mprof tree --invert -n 40 mprof.1234.1.pb.gz   who calls those that allocate?\n"
+	      "  mprof tree --focus parse mprof.1234.1.pb.gz    only what passes the parser\n",
 	      out);
 }
 
