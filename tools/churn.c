@@ -155,7 +155,7 @@ static void print_text(const struct churn *churn)
 	struct profile_view view;
 
 	profile_view_init(&view, &churn->reading.stacks, &churn->measures[ALLOCATED]);
-	column_print_file(churn->reading.profiles[0], churn->reading.paths[0]);
+	reading_print_heading(&churn->reading);
 	column_print_total(&view);
 	if (churn->rows.count > 0)
 		print_rows(churn, &view);

@@ -178,6 +178,7 @@ static void print_rows(const struct diff *diff)
 static void print_text(const struct diff *diff)
 {
 	print_heading(diff);
+	reading_print_filters(&diff->reading);
 	if (diff->rows.count > 0)
 		print_rows(diff);
 	if (diff->noise_count > 0)

@@ -18,11 +18,14 @@ enum filter_kind {
 /* All zero is one that lets everything through. */
 struct filter {
 	regex_t expression[FILTER_KINDS];
-	bool set[FILTER_KINDS];
+	const char *text[FILTER_KINDS]; /* what was compiled; NULL = not set */
 };
 
-/* Set one expression (POSIX extended; it may match anywhere in the text). False when it is not valid: error[0..cap) says why. */
+/* Set one expression (POSIX extended; it may match anywhere in the text), which must outlive the filter. False when it is not valid: error[0..cap) says why. */
 bool filter_set(struct filter *filter, enum filter_kind kind, const char *expression, char *error, size_t cap);
+
+/* "--focus parse --hide ^std::", to be freed; NULL when nothing is set. Ends the process when memory does. */
+char *filter_describe(const struct filter *filter);
 
 void filter_free(struct filter *filter);
 

@@ -200,7 +200,7 @@ static void print_text(const struct leaks *leaks)
 	struct profile_view view;
 
 	profile_view_init(&view, &leaks->reading.stacks, &leaks->measures[BYTES]);
-	column_print_file(leaks->reading.profiles[0], leaks->reading.paths[0]);
+	reading_print_heading(&leaks->reading);
 	column_print_total(&view);
 	profile_view_free(&view);
 	if (leaks->leak_count == 0) {

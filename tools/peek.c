@@ -101,7 +101,7 @@ static void print_text(struct peek *peek)
 	const struct reading *reading = &peek->reading;
 	size_t shown = reading_shown(reading, peek->view.count);
 
-	column_print_file(reading->profiles[0], reading->paths[0]);
+	reading_print_heading(reading);
 	column_print_total(&peek->view);
 	peek->column = column_of(&peek->view);
 	fputs(paint(PAINT_HEAD), stdout);

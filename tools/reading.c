@@ -2,6 +2,7 @@
 #include "tools/reading.h"
 
 #include "tools/cli.h"
+#include "tools/column.h"
 #include "tools/paint.h"
 #include "tools/symbolizer.h"
 
@@ -125,6 +126,21 @@ int reading_open(struct reading *reading, int argc, char **argv, size_t least, s
 	for (size_t i = 0; i < given && status < 0; i++)
 		status = open_one(reading, argv[optind + (int)i]);
 	return status;
+}
+
+void reading_print_filters(const struct reading *reading)
+{
+	char *filters = filter_describe(&reading->filter);
+
+	if (filters != NULL)
+		printf("Filters: %s\n", filters);
+	free(filters);
+}
+
+void reading_print_heading(const struct reading *reading)
+{
+	column_print_file(reading->profiles[0], reading->paths[0]);
+	reading_print_filters(reading);
 }
 
 const char *reading_kind(const struct reading *reading)

@@ -64,6 +64,10 @@ int reading_option(struct reading *reading, int option, char **argv, void (*help
  * message; reading_close is due in both cases. */
 int reading_open(struct reading *reading, int argc, char **argv, size_t least, size_t most);
 
+/* What stands above a report of one file: the program, the file, the time, the filters. And of the filters alone. */
+void reading_print_heading(const struct reading *reading);
+void reading_print_filters(const struct reading *reading);
+
 /* What a row of the report is: "function", "line", "module" or "site". */
 const char *reading_kind(const struct reading *reading);
 

@@ -267,6 +267,7 @@ static int choose_first(struct data *data)
 int report_data(const struct reading *reading, const char *title, FILE *out)
 {
 	struct data data = {.reading = reading, .shown = reading->profiles[reading->count - 1], .out = out};
+	char *filters = filter_describe(&reading->filter);
 	int status;
 
 	if (reading->count > 1)
@@ -278,6 +279,8 @@ int report_data(const struct reading *reading, const char *title, FILE *out)
 		put_text(&data, "title", title);
 		fputc(',', out);
 		put_text(&data, "program", profile_view_program(data.shown));
+		fputc(',', out);
+		put_text(&data, "filters", filters);
 		fputs(",\"files\":[", out);
 		for (size_t i = 0; i < reading->count; i++)
 			put_file(&data, i);
@@ -288,6 +291,7 @@ int report_data(const struct reading *reading, const char *title, FILE *out)
 		put_tree(&data);
 		fputs("}\n", out);
 	}
+	free(filters);
 	free(data.measures);
 	return status;
 }

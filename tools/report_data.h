@@ -10,7 +10,7 @@
  * arrays with one element for each sample type that all of them have. Standard errors are null where they are not known, 0 where values
  * are exact.
  *
- *   {"version", "title" (may be NULL here, null there), "program",
+ *   {"version", "title" (may be NULL here, null there), "program", "filters" (options, or null),
  *    "files": [{"path", "time" (ms), "duration_ns", "rate", "rate_changed", "samples", "comments": [text]}],
  *    "types": [{"name", "unit", "total", "error", "base_total", "base_error"}], "default": the type to show first,
  *    "functions": [{"name", "file", "line", "module"}],

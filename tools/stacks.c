@@ -154,7 +154,7 @@ static struct stacks_row describe(const struct addition *addition, const Locatio
 /* Is the frame one of those that are shown? */
 static bool is_shown(const struct filter *filter, const struct stacks_row *row, const char *module)
 {
-	return (!filter->set[FILTER_SHOW] || filter_matches(filter, FILTER_SHOW, row->function, row->file, module)) &&
+	return (filter->text[FILTER_SHOW] == NULL || filter_matches(filter, FILTER_SHOW, row->function, row->file, module)) &&
 	       !filter_matches(filter, FILTER_HIDE, row->function, row->file, module);
 }
 
@@ -186,7 +186,7 @@ static void add_location(const struct addition *addition, const Location *locati
 /* Do --focus and --ignore let it through, and how many frames has it then? */
 static bool is_wanted(const struct addition *addition, const Sample *sample, size_t *depth)
 {
-	bool focused = !addition->filter->set[FILTER_FOCUS], ignored = false;
+	bool focused = addition->filter->text[FILTER_FOCUS] == NULL, ignored = false;
 
 	*depth = 0;
 	for (size_t i = 0; i < sample->n_location_id; i++) {

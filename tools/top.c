@@ -126,7 +126,7 @@ static void print_text(const struct top *top, const struct profile_view *view)
 {
 	const struct reading *reading = &top->reading;
 
-	column_print_file(reading->profiles[0], reading->paths[0]);
+	reading_print_heading(reading);
 	column_print_total(view);
 	if (view->count > 0)
 		print_rows(top, view);

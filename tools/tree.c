@@ -201,7 +201,7 @@ static void print_nodes(const struct tree *tree)
 
 static void print_text(const struct tree *tree)
 {
-	column_print_file(tree->reading.profiles[0], tree->reading.paths[0]);
+	reading_print_heading(&tree->reading);
 	column_print_total(&tree->view);
 	if (tree->view.shown.value != 0 || tree->view.total.value != 0)
 		print_nodes(tree);

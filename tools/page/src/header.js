@@ -32,6 +32,7 @@ export function fillHeader(profile) {
 	document.title = `${profile.title || program} - mprof`;
 	byId("facts").replaceChildren(...profile.title ? fact(files, "Program", () => profile.program) : [],
 		...fact(files, files.length === 2 ? "Files, before → after" : "File", file => file.path),
+		...fact(files, "Filters", () => profile.filters),
 		...fact(files, "Taken", timeText), ...fact(files, "Time span", durationText),
 		...fact(files, "Sampling", rateText),
 		...fact(files, "Stacks", file => formatValue(file.samples, "count")), ...fact(files, "Profiler", file => versionOf(file, profile.version)));
