@@ -189,11 +189,15 @@ static void run_out(void)
 	go_on();
 }
 
+static pthread_barrier_t limited; /* until then a thread could use up its blocks rather than the memory */
+
 static void *run_out_in_a_thread(void *argument)
 {
 	void **blocks = argument;
 	int count = 0;
 
+	free(malloc(SMALL)); /* jemalloc 5.3 crashes when memory ends where it makes a thread's arena */
+	pthread_barrier_wait(&limited);
 	site_small(blocks, &count, KEPT_MAX / THREADS);
 	while (count > 0)
 		free(blocks[--count]);
@@ -204,10 +208,12 @@ static void run_out_in_threads(void)
 {
 	pthread_t threads[THREADS];
 
+	pthread_barrier_init(&limited, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
 		must(pthread_create(&threads[i], NULL, run_out_in_a_thread, kept + KEPT_MAX / THREADS * i) == 0,
 		     "pthread_create");
 	limit(64 * MIB);
+	pthread_barrier_wait(&limited);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	go_on();
