@@ -122,7 +122,7 @@ rule_needed() {
 		sed "s|.*|$library: needs &|"
 }
 
-# README's table of variables is what core/options.def says.
+# README's tables are what tools/verbs.def and core/options.def say.
 rule_tables() {
 	scripts/readme-table.sh --check
 }

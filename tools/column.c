@@ -57,8 +57,8 @@ void column_print_header(const struct column *column, const char *name)
 void column_print_error(bool known, const struct estimated *figure)
 {
 	if (known)
-		printf(" %s%s%s", paint(PAINT_FAINT),
-		       format_error(measure_standard_error(figure), figure->value).text, paint(PAINT_PLAIN));
+		printf(" %s%s%s", paint(PAINT_FAINT), format_error(measure_standard_error(figure), figure->value).text,
+		       paint(PAINT_PLAIN));
 }
 
 struct figure column_figure(const struct measure *measure, int64_t value)

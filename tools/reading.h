@@ -32,10 +32,10 @@ struct reading {
 /* The long options every such verb takes, for its table, and the short ones, to go behind ":" and its own; then what only some take. */
 #define READING_OPTIONS \
 	{"lines", no_argument, NULL, READING_LINES}, {"modules", no_argument, NULL, READING_MODULES}, \
-		{"focus", required_argument, NULL, READING_FOCUS}, {"ignore", required_argument, NULL, READING_IGNORE}, \
-		{"show", required_argument, NULL, READING_SHOW}, {"hide", required_argument, NULL, READING_HIDE}, \
-		{"json", no_argument, NULL, READING_JSON}, {"color", required_argument, NULL, READING_COLOR}, \
-		{"help", no_argument, NULL, 'h'},
+		{"focus", required_argument, NULL, READING_FOCUS}, \
+		{"ignore", required_argument, NULL, READING_IGNORE}, {"show", required_argument, NULL, READING_SHOW}, \
+		{"hide", required_argument, NULL, READING_HIDE}, {"json", no_argument, NULL, READING_JSON}, \
+		{"color", required_argument, NULL, READING_COLOR}, {"help", no_argument, NULL, 'h'},
 #define READING_SAMPLE_OPTION {"sample", required_argument, NULL, READING_SAMPLE},
 #define READING_SITES_OPTION {"sites", no_argument, NULL, READING_SITES},
 #define READING_SHORT "hn:"

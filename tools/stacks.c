@@ -154,7 +154,8 @@ static struct stacks_row describe(const struct addition *addition, const Locatio
 /* Is the frame one of those that are shown? */
 static bool is_shown(const struct filter *filter, const struct stacks_row *row, const char *module)
 {
-	return (filter->text[FILTER_SHOW] == NULL || filter_matches(filter, FILTER_SHOW, row->function, row->file, module)) &&
+	return (filter->text[FILTER_SHOW] == NULL ||
+		filter_matches(filter, FILTER_SHOW, row->function, row->file, module)) &&
 	       !filter_matches(filter, FILTER_HIDE, row->function, row->file, module);
 }
 
