@@ -17,11 +17,6 @@ static int by_frames(const void *a, const void *b)
 	return order != 0 ? order : (x > y) - (x < y);
 }
 
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
 static int64_t first_sum(const struct part *part)
 {
 	return part->sums[0].value;
@@ -35,7 +30,7 @@ static int by_key(const void *a, const void *b, void *context)
 {
 	const struct part *x = a, *y = b;
 	const struct key *key = context;
-	uint64_t m = magnitude(key->of(x)), n = magnitude(key->of(y));
+	int64_t m = measure_magnitude(key->of(x)), n = measure_magnitude(key->of(y));
 
 	if (m != n)
 		return m < n ? 1 : -1;

@@ -98,7 +98,7 @@ void call_tree_init(struct call_tree *tree, const struct stacks *stacks, const s
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
 struct child {
-	uint64_t size;
+	int64_t size;
 	uint32_t node;
 };
 
@@ -119,7 +119,7 @@ static void sort_children(struct call_tree *tree, uint32_t parent, size_t measur
 	     node = tree->nodes[node].next_sibling) {
 		int64_t value = call_tree_sum(tree, node, measure)->value;
 
-		children[count++] = (struct child){value < 0 ? -(uint64_t)value : (uint64_t)value, node};
+		children[count++] = (struct child){measure_magnitude(value), node};
 	}
 	qsort(children, count, sizeof *children, by_size);
 	for (size_t i = 0; i < count; i++) {

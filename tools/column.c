@@ -18,9 +18,10 @@ struct column column_of(const struct profile_view *view)
 		return column;
 	for (size_t i = 0; i < view->count; i++)
 		flat_sum += view->rows[i].flat.value;
-	cutoff = llabs((int64_t)((double)flat_sum * 0.005));
+	cutoff = measure_magnitude((int64_t)((double)flat_sum * 0.005));
 	for (size_t i = 0; i < view->count; i++) {
-		int64_t flat = llabs(view->rows[i].flat.value), cum = llabs(view->rows[i].cum.value);
+		int64_t flat = measure_magnitude(view->rows[i].flat.value);
+		int64_t cum = measure_magnitude(view->rows[i].cum.value);
 		int64_t figure = flat != 0 ? flat : cum;
 
 		if (cum >= cutoff && figure != 0 && (least == 0 || figure < least))

@@ -139,7 +139,7 @@ static void print_heading(const struct diff *diff)
 /* In the unit of the largest change, which is the first row's. */
 static struct column choose_column(const struct diff *diff)
 {
-	int64_t largest = llabs(change_value(&diff->rows.parts[0]));
+	int64_t largest = measure_magnitude(change_value(&diff->rows.parts[0]));
 	struct column column = column_for(&diff->measures[AFTER], largest, largest);
 
 	column.errors = errors_are_known(diff);

@@ -99,9 +99,11 @@ static void print_help(void)
 	       "\n"
 	       "A first profile:\n"
 	       "  mprof run ./app       writes mprof.PID.N.pb.gz when the program ends\n"
-	       "  mprof top mprof.PID.N.pb.gz\n"
+	       "  mprof top --lines mprof.PID.N.pb.gz\n"
 	       "Of a program that goes on running:\n"
-	       "  mprof ps; mprof dump PID\n",
+	       "  mprof ps; mprof dump PID\n"
+	       "No profile, or no names:\n"
+	       "  mprof doctor -- ./app\n",
 	       "help VERB", "what a verb does, its options and examples");
 }
 

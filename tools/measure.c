@@ -105,7 +105,7 @@ struct estimated measure_total(const struct measure *measure)
 	for (size_t i = 0; i < measure->profile->n_sample; i++) {
 		struct estimated one = measure_sample(measure, measure->profile->sample[i]);
 
-		one.value = one.value < 0 ? (one.value == INT64_MIN ? INT64_MAX : -one.value) : one.value;
+		one.value = measure_magnitude(one.value);
 		measure_add(&total, &one);
 	}
 	return total;

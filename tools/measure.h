@@ -15,6 +15,12 @@ struct measure {
 	struct error_model model;
 };
 
+/* |value|; the largest there is for the one that has no positive counterpart. */
+static inline int64_t measure_magnitude(int64_t value)
+{
+	return value >= 0 ? value : (value == INT64_MIN ? INT64_MAX : -value);
+}
+
 /* A value with the error it has. */
 struct estimated {
 	int64_t value;

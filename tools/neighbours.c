@@ -45,7 +45,7 @@ static void add_stack(const struct stack *stack, uint32_t row, size_t stamp, con
 static int by_size(const void *a, const void *b)
 {
 	const struct neighbour *x = a, *y = b;
-	uint64_t m = (uint64_t)llabs(x->sum.value), n = (uint64_t)llabs(y->sum.value);
+	int64_t m = measure_magnitude(x->sum.value), n = measure_magnitude(y->sum.value);
 
 	if (m != n)
 		return m < n ? 1 : -1;

@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t magnitude(int64_t value)
-{
-	return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
 static int compare_sizes(int64_t a, int64_t b)
 {
-	return (magnitude(a) < magnitude(b)) - (magnitude(a) > magnitude(b)); /* the larger first */
+	int64_t m = measure_magnitude(a), n = measure_magnitude(b);
+
+	return (m < n) - (m > n); /* the larger first */
 }
 
 static int by_flat(const void *a, const void *b)
@@ -91,7 +88,7 @@ int64_t profile_view_total(const Perftools__Profiles__Profile *profile, int type
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < profile->n_sample; i++)
-		total += magnitude(profile->sample[i]->value[type]);
+		total += (uint64_t)measure_magnitude(profile->sample[i]->value[type]);
 	return (int64_t)total;
 }
 

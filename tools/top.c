@@ -94,7 +94,7 @@ static void use_sites(struct top *top, struct profile_view *view)
 static void print_row(const struct profile_view *view, const struct view_row *row, const struct column *column,
 		      int64_t sum)
 {
-	bool large = llabs(row->flat.value) >= view->total.value / MAIN_SHARE;
+	bool large = measure_magnitude(row->flat.value) >= view->total.value / MAIN_SHARE;
 
 	column_print(column, &row->flat, false);
 	printf(" %7s %7s ", format_percent(row->flat.value, view->total.value).text,

@@ -83,7 +83,7 @@ static int parse(int argc, char **argv, struct tree *tree)
 
 static bool is_large(const struct tree *tree, uint32_t node)
 {
-	return node != CALL_TREE_NONE && llabs(call_tree_sum(&tree->calls, node, 0)->value) >= tree->least;
+	return node != CALL_TREE_NONE && measure_magnitude(call_tree_sum(&tree->calls, node, 0)->value) >= tree->least;
 }
 
 /* The first callee, and the next one, that is large enough; they are in order of size. */
@@ -134,7 +134,7 @@ static void print_node(const struct tree *tree, struct drawing *drawing, uint32_
 {
 	const struct call_tree *calls = &tree->calls;
 	const struct estimated *cum = call_tree_sum(calls, node, 0);
-	bool large = llabs(cum->value) >= tree->view.total.value / MAIN_SHARE;
+	bool large = measure_magnitude(cum->value) >= tree->view.total.value / MAIN_SHARE;
 	uint32_t parent = calls->nodes[node].parent;
 	size_t bytes = node == 0 ? 0 : drawing->lines_bytes[parent];
 	bool first = node == 0 || calls->nodes[parent].first_child == node;
